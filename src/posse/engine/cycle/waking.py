@@ -120,7 +120,7 @@ class Waking:
         if any(record.pod_class.devices is not None for record in group.unattached()):
             # Devices that an eviction would free are not counted.
             return True
-        with state.lightened_below(group.priority):
+        with state.lightened_below(group.waiting_priorities[0]):
             return may_fit(state, group)
 
     def _is_made_for(self, group: Root, improved: Sequence[int]) -> bool:

@@ -177,8 +177,9 @@ def _remedy_problem(
     ]
     # Which devices an eviction frees is not modelled, so that none is advised, nor taken for granted.
     units = _units(ground, groups, root) if not limits.mix_of else []
-    lesser = [unit for unit in units if preempts and unit.priority < root.priority]
-    others = [unit for unit in units if not preempts or unit.priority >= root.priority]
+    lowest = root.waiting_priorities[-1]
+    lesser = [unit for unit in units if preempts and unit.priority < lowest]
+    others = [unit for unit in units if not preempts or unit.priority >= lowest]
     others = [unit for unit in others if not any(map(_comes_back, unit.records))]
     demand = asking.demand(asking.top)
     elsewhere = _elsewhere(asking, free) if asking.states_minimum_resources else ()

@@ -220,7 +220,7 @@ def as_if_its_turn(knowledge: Knowledge, group: Root) -> Iterator[None]:
     """Apply the reservations that the group would meet if it were tried."""
     with (
         knowledge.starvation_guard.lifted_for(group.priority, group.key),
-        knowledge.nominations.held(group.priority, group.members),
+        knowledge.nominations.held(group.waiting_priorities[-1], group.members),
     ):
         yield
 

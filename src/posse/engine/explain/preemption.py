@@ -120,7 +120,7 @@ def preemption_for_group(knowledge: Knowledge, trials: GroupTrials, group: Root)
         victims = sought.room.victims if sought.room is not None else ()
         return _sought(sought, _instead(knowledge, trials, group, victims))
     with as_if_undecided(left, group.members.values()):
-        units = units_below(left, group.priority, knowledge.groups)
+        units = units_below(left, group.waiting_priorities[0], knowledge.groups)
         seen = in_hindsight(units, knowledge.budgets, _seek(knowledge, trials, group).room)
         others = seen.others or _instead(knowledge, trials, group, units)
         return _under_way(knowledge, group.key, replace(seen, others=others))

@@ -14,7 +14,7 @@ from posse.engine.groups.forms import (
     key_of,
 )
 from posse.engine.groups.group_record import GroupRecord, lowest_priority
-from posse.engine.groups.hierarchy_links import TreeLinks
+from posse.engine.groups.hierarchy_links import CompositeRecord, TreeLinks
 from posse.engine.groups.priority_classes import PriorityClasses
 from posse.engine.groups.reported_object import ReportedObject
 from posse.engine.keys import GroupKey
@@ -133,7 +133,7 @@ class GroupBook:
     def ranked(self, entry: GroupKey) -> Iterator[tuple[GroupRecord, int | None]]:
         """Groups of the entry, each with the priority that protects its members; None if each has its own.
 
-        In a tree it is that of the root.
+        In a tree it is that of the root. Below a basic group it may be another.
         """
         groups = [one for one in map(self._groups.get, self.links.below(entry)) if one is not None]
         root = self.links.composite(entry)
@@ -141,9 +141,17 @@ class GroupBook:
             stated = root.priority
             members = (record for group in groups for record in group.members.values())
             whole = stated if stated is not None else lowest_priority(members)
-            yield from ((group, whole) for group in groups)
+            yield from ((group, self._own_in_tree(group, root, whole)) for group in groups)
         else:
             yield from ((group, group.priority if group.obj is not None else None) for group in groups)
+
+    def _own_in_tree(self, group: GroupRecord, root: CompositeRecord, whole: int) -> int:
+        """The priority of a group in a tree, which is `whole` unless it has another class than the root."""
+        highest = self.links.highest_joined(group.key) or group
+        spec, name = highest.obj.spec if highest.obj is not None else None, root.obj.spec.priority_class_name
+        if spec is None or spec.priority is None or self.classes.are_alike(spec.priority_class_name, name):
+            return whole
+        return spec.priority
 
     def workload(self, namespace: str, name: str) -> Workload | None:
         return self._workloads.get((namespace, name))

@@ -145,6 +145,10 @@ class GroupRecord(ReportedObject):
         return stated if stated is not None else lowest_priority(self.members.values())
 
     @property
+    def waiting_priorities(self) -> tuple[int, ...]:
+        return (self.priority,)
+
+    @property
     def scheduler_name(self) -> str:
         first = next(iter(self.members.values()), None)
         return first.ref.scheduler_name if first is not None else ""

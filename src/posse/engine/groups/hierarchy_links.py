@@ -165,6 +165,16 @@ class TreeLinks:
                 break
         return list(found)
 
+    def highest_joined(self, key: GroupKey) -> CompositeRecord | None:
+        """The highest ancestor that has the priority of the group: only gangs are between them."""
+        joined = None
+        for above in self.ancestors(key):
+            record = self._composites.get(above)
+            if record is None or not record.is_gang:
+                break
+            joined = record
+        return joined
+
     def highest_as_one(self, key: GroupKey) -> CompositeRecord | None:
         """The highest ancestor that is evicted as a whole, if any is."""
         if not self._parent_of:

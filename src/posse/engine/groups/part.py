@@ -99,6 +99,10 @@ class Root(Protocol):
     @property
     def priority(self) -> int: ...
     @property
+    def waiting_priorities(self) -> Sequence[int]:
+        """Priorities of the pods that wait, highest first; more than one only below a basic group."""
+
+    @property
     def minimum(self) -> int: ...
     @property
     def preemption_policy(self) -> str | None: ...

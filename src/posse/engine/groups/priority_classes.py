@@ -39,6 +39,13 @@ class PriorityClasses:
         default = self._default()
         return not name or (default is not None and default.metadata.name == name)
 
+    def are_alike(self, one: str, other: str) -> bool:
+        """Whether both are one class, or both the default or none.
+
+        Which of the latter two a group has depends on when it was made.
+        """
+        return one == other or (self.is_default(one) and self.is_default(other))
+
     def completed(self, obj: Described) -> tuple[Described, str]:
         """The object with the priority of its class, and what is wrong with the fields that it has."""
         found = self._resolve(obj.spec)

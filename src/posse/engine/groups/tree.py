@@ -21,7 +21,10 @@ _MAX_NAMED = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Branch:
-    """A composite group with its children, oldest first; `Part` describes its interface."""
+    """A composite group with its children, oldest first; `Part` describes its interface.
+
+    Below a basic group, whose children may differ in priority, the highest come first.
+    """
 
     record: CompositeRecord
     children: tuple[Part, ...]
@@ -149,6 +152,13 @@ class Tree:
         return self.top.priority if self.top is not None else 0
 
     @property
+    def waiting_priorities(self) -> tuple[int, ...]:
+        if all(record.is_gang for record in self.composites):
+            return (self.priority,)
+        found = dict.fromkeys(one.effective_priority for leaf in self.leaves for one in leaf.unattached())
+        return tuple(sorted(found, reverse=True)) or (self.priority,)
+
+    @property
     def minimum(self) -> int:
         return self.top.minimum if self.top is not None else 1
 
@@ -247,4 +257,7 @@ def _branch(groups: GroupBook, key: GroupKey, levels: int) -> Branch | None:
     record = groups.links.composite(key)
     if record is None:
         return None
-    return Branch(record, tuple(_parts(groups, groups.links.children(key) if levels else (), levels - 1)))
+    children = _parts(groups, groups.links.children(key) if levels else (), levels - 1)
+    if not record.is_gang:
+        children.sort(key=lambda part: -part.priority)
+    return Branch(record, tuple(children))

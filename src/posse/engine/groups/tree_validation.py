@@ -5,7 +5,7 @@ groups the API server writes `single` as the default. A group has the policy of 
 another number.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from posse.engine.groups.part import Part, Root
@@ -39,7 +39,7 @@ def violation(root: Root, workload: Workload | None, classes: PriorityClasses) -
     found = (
         _too_deep(top),
         _several_workloads(root),
-        _several_priorities(root, classes),
+        next((wrong for one in _joined(top) if (wrong := _several_priorities(one, classes))), ""),
         _unlike_templates(top, workload) if workload is not None else "",
     )
     return next((one for one in found if one), "")
@@ -88,13 +88,29 @@ def _wrong_priority(root: Root) -> str:
     return f"{_name(wrong.key)}: {wrong.priority_error}" if len(root.records) > 1 else wrong.priority_error
 
 
-def _several_priorities(root: Root, classes: PriorityClasses) -> str:
-    """One class for the whole tree, by name.
+def _joined(part: Part) -> list[list[ReportedObject]]:
+    """The groups of a tree that must have one priority; those of the part itself come first.
+
+    A gang and its children start together. The children of a basic group do not, and may differ.
+    """
+    own, others = [part.record], list[list[ReportedObject]]()
+    for child in part.children:
+        joined, *apart = _joined(child)
+        if part.record.is_gang:
+            own += joined
+        else:
+            others.append(joined)
+        others += apart
+    return [own, *others]
+
+
+def _several_priorities(records: Sequence[ReportedObject], classes: PriorityClasses) -> str:
+    """One class for all, by name.
 
     Groups without a class, and those of the default class, are alike: which of the two a group is depends on
     when it was made. The root's priority counts for them.
     """
-    described = [(record.key, record.obj.spec) for record in root.records if record.obj is not None]
+    described = [(record.key, record.obj.spec) for record in records if record.obj is not None]
     named: dict[str, str] = {}
     for key, spec in described:
         name = spec.priority_class_name

@@ -81,7 +81,7 @@ class GroupTrials:
 
     def run(self, group: Root) -> GroupTrial:
         answers = self.questions.answers(group.key)
-        with self.nominations.held(group.priority, group.members):
+        with self.nominations.held(group.waiting_priorities[-1], group.members):
             # With an exact solver available, a long search would only delay the other entries.
             attempt = try_placement(self.state, group, answers.plan, is_thorough=not self.questions.asks)
             question = self._question(group, attempt)
@@ -112,7 +112,8 @@ class GroupTrials:
         is_fruitless = sought.sought and sought.room is None
         if not is_fruitless or not self.preempts_for(group) or not self.questions.may_ask(group.key):
             return None
-        with self.state.devices.held.clearing(), self._search(group).all_gone():
+        lowest = group.waiting_priorities[-1]
+        with self.state.devices.held.clearing(), self._search(group, lowest).all_gone():
             probe = probe_placement(self.state, group, Steps(0))
             return question_of(self.state, group) if _is_doubtful(probe.verdict) else None
 
@@ -129,8 +130,9 @@ class GroupTrials:
     def could_evict(self, group: Root) -> bool:
         """Whether any pod has lower priority, and groups like this one may preempt."""
         waiting = group.unattached()
-        lowest = min(self.state.usage.priorities(), default=group.priority)
-        return lowest < group.priority and bool(waiting) and self.state.profile(waiting[0].pod_class).preempts
+        highest = group.waiting_priorities[0]
+        lowest = min(self.state.usage.priorities(), default=highest)
+        return lowest < highest and bool(waiting) and self.state.profile(waiting[0].pod_class).preempts
 
     def preempts_for(self, group: Root) -> bool:
         """Whether pods of lower priority are evicted for it as a whole, if that lets it start."""
@@ -140,24 +142,40 @@ class GroupTrials:
     def room(
         self, group: Root, keeping: Collection[str] = (), plan: Mapping[str, str] = NO_PLAN
     ) -> EvictionPlan | None:
-        """The best eviction plan that spares these pods, given by uid. A tree is searched as a whole."""
+        """The best eviction plan that spares these pods, given by uid.
+
+        A tree is searched as a whole; where priorities differ in it, for the highest that finds victims.
+        """
         top = group.top
         if top is None:
             return None
         if Gate.WORKLOAD_AWARE_PREEMPTION in self.gates:
-            search = replace(self._search(group, plan), keeping=keeping)
             by_domain = top.topology_key and not top.children
-            return DomainSearch(search, top).find() if by_domain else search.find()
+            for priority in group.waiting_priorities:
+                search = replace(self._search(group, priority, plan), keeping=keeping)
+                room = DomainSearch(search, top).find() if by_domain else search.find()
+                if room is not None:
+                    return room
+            return None
         one_by_one = MemberSearch(self.state, self.groups, self.budgets)
         return one_by_one.find(top, is_delayed=Gate.DELAYED_PREEMPTION in self.gates)
 
-    def _search(self, group: Root, plan: Mapping[str, str] = NO_PLAN) -> GroupSearch:
-        members = group.unattached()
+    def _search(self, group: Root, priority: int, plan: Mapping[str, str] = NO_PLAN) -> GroupSearch:
+        members, is_mixed = group.unattached(), len(group.waiting_priorities) > 1
+        barred = dict.fromkeys(leaf.key for leaf in group.leaves if leaf.preemption_policy == "Never")
 
         def place(steps: Steps) -> Places:
             # Preparing to enumerate placements reads every node, and is useless with fewer steps than pods.
             enough = steps if steps.left >= len(members) else Steps(0)
-            return probe_placement(self.state, group, enough, plan).placements
+            placements = probe_placement(self.state, group, enough, plan).placements
+            if not (is_mixed or barred):
+                return placements
+            # Nothing is evicted for other pods of the tree, whose priority is lower or that must not preempt.
+            return tuple(
+                (record, node)
+                for record, node in placements
+                if record.effective_priority >= priority and record.group not in barred
+            )
 
         rules = [
             self.state.rules(scheduling_class) for scheduling_class, _ in classes_of(self.state, members)
@@ -166,7 +184,7 @@ class GroupTrials:
             self.state,
             self.groups,
             self.budgets,
-            group.priority,
+            priority,
             place,
             Steps(steps_allowed(self.state)),
             _needed(members) if all(one.counts_by_resources for one in rules) else (),

@@ -104,7 +104,7 @@ FOUR_LEVELS = [
             ),
         ),
         (
-            [composite("root", priority=100), gang("g", **below("root", priority=10))],
+            [composite("root", 1, priority=100), gang("g", **below("root", priority=10))],
             (
                 "all groups of a tree should have the same priority, "
                 "got 100 (CompositePodGroup root), 10 (PodGroup g)"
@@ -112,8 +112,8 @@ FOUR_LEVELS = [
         ),
         (
             [
-                composite("root", priority=1),
-                composite("mid", **below("root")),
+                composite("root", 1, priority=1),
+                composite("mid", 1, **below("root")),
                 gang("g", **below("mid", priority=1)),
             ],
             (
@@ -220,20 +220,31 @@ def of_class(name, value):
 
 
 def test_one_class_for_a_tree_by_name_though_the_values_are_equal():
-    tree = [composite("root", **of_class("a", 7)), gang("g", **below("root", **of_class("b", 7)))]
+    tree = [composite("root", 1, **of_class("a", 7)), gang("g", **below("root", **of_class("b", 7)))]
     assert problem(*tree) == (
         "all groups of a tree should have the same priority class, "
         "got a (CompositePodGroup root), b (PodGroup g)"
     )
-    same = [composite("root", **of_class("a", 7)), gang("g", **below("root", **of_class("a", 7)))]
+    same = [composite("root", 1, **of_class("a", 7)), gang("g", **below("root", **of_class("a", 7)))]
     assert problem(*same) == ""
 
 
 def test_groups_made_before_and_after_a_default_class_came_are_alike():
     default = priority_class("usual", 77, global_default=True)
-    tree = [composite("root", priority=0), gang("g", **below("root", **of_class("usual", 77)))]
+    tree = [composite("root", 1, priority=0), gang("g", **below("root", **of_class("usual", 77)))]
     assert problem(*tree, classes=[default]) == ""
     assert "same priority class" in problem(*tree)
+
+
+def test_children_of_a_basic_group_may_differ_in_class_those_of_a_gang_may_not():
+    """They start one by one; a gang below starts as a whole, and so has one class with all below it."""
+    root, low, high = composite("root", **of_class("a", 7)), of_class("low", 1), of_class("high", 9)
+    apart = [root, gang("g", **below("root", **low)), composite("mid", 1, **below("root", **high))]
+    assert problem(*apart, gang("h", **below("mid", **high))) == ""
+    assert problem(*apart, gang("h", **below("mid", **low))) == (
+        "all groups of a tree should have the same priority class, "
+        "got high (CompositePodGroup mid), low (PodGroup h)"
+    )
 
 
 def with_settings(one, policy=None, mode=None):
