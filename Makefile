@@ -7,7 +7,7 @@ PORT   ?= 6553
 DOCS_READY := $(VENV)-docs/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-crash test-chaos fuzz attack soak explore simulate check fmt test-kubectl test-clients test-browser cluster-assets test-cluster neighbour-assets test-neighbours conformance conformance-cluster bench bench-jobsets bench-start bench-http bench-cluster picture deploy \
+.PHONY: help run test test-crash test-chaos fuzz attack soak explore simulate check fmt test-kubectl test-clients test-browser cluster-assets test-cluster neighbour-assets test-neighbours conformance conformance-cluster bench bench-jobsets bench-start bench-start-cluster bench-http bench-cluster picture deploy \
 	docs test-docs docs-lock dist test-dist image test-helm sbom audit lock clean
 
 help: ## List the targets
@@ -100,6 +100,9 @@ bench-jobsets: $(READY) ## Time until all gangs of many JobSets run on posse up 
 
 bench-start: $(READY) ## Time to the first decision and memory, from 1,000 to 100,000 nodes (ARGS="--sizes 5000:50000")
 	@$(BIN)/python -m bench.start $(ARGS)
+
+bench-start-cluster: cluster-assets ## Start of Posse and of kube-scheduler on the same kube-apiserver: until the first gang is bound (ARGS="--nodes 500 --pods 5000")
+	@$(BIN)/python -m bench.cluster.start $(ARGS)
 
 bench-http: cluster-assets ## The API over HTTP beside a real kube-apiserver: creates, binds, lists, watches (ARGS="--listed 10000"); some minutes
 	@$(BIN)/python -m bench.http_speed $(ARGS)

@@ -2,7 +2,7 @@
 
 Each size has a process of its own, which is given the objects one by one as an API server would list them:
 encoded as JSON. Times are CPU seconds of that process, which other work on the machine hardly changes. Making
-the objects is not counted. The network and the API server are not in it; `make bench-cluster` has both.
+the objects is not counted. The network and the API server are not in it; `make bench-start-cluster` has both.
 """
 
 import argparse

@@ -1,6 +1,7 @@
 """The contenders: how each is started, and what it has used."""
 
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,6 +58,13 @@ def usage(program: Program) -> Usage:
     """Return what the process and its children have used so far."""
     used = [_usage_of(process) for process in _family(program.pid)]
     return Usage(sum(one.cpu_seconds for one in used), sum(one.max_memory for one in used))
+
+
+def started_at(program: Program) -> float:
+    """Return when the process was started, by the clock on the wall."""
+    after_boot = int(_fields(Path(f"/proc/{program.pid}/stat"))[19]) / _TICKS
+    since_boot = float(Path("/proc/uptime").read_text().split()[0])
+    return time.time() - (since_boot - after_boot)
 
 
 def _family(pid: int) -> list[Path]:
