@@ -44,7 +44,7 @@ class CronJobController(OwnerReconciler):
 
 
 class _Child(NamedTuple):
-    """A Job that the CronJob made."""
+    """A Job that belongs to the CronJob."""
 
     obj: Json
     job: Job
@@ -52,6 +52,11 @@ class _Child(NamedTuple):
     @property
     def is_running(self) -> bool:
         return finished_at(self.job) is None and not is_deleting(self.obj)
+
+    @property
+    def is_scheduled(self) -> bool:
+        """Whether the controller made it. One that was made by hand keeps no other from starting."""
+        return SCHEDULED_AT in self.job.metadata.annotations
 
 
 class _Times(NamedTuple):
@@ -64,7 +69,7 @@ def plan(obj: Json, children: Sequence[_Child], now: float) -> Plan:
     cron_job = decode(CronJob, obj)
     spec, zone = cron_job.spec, time_zone(cron_job.spec.time_zone) or UTC
     due, next_time = _times(cron_job, zone, now)
-    running = [child for child in children if child.is_running]
+    running = [child for child in children if child.is_running and child.is_scheduled]
     result = Plan(wake_at=next_time)
     result.news += _ended(cron_job, children)
     if due is not None and running and spec.concurrency_policy == FORBID:

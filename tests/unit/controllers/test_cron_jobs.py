@@ -17,8 +17,9 @@ def cron_job(status=None, **spec):
     return {"metadata": metadata, "spec": defaults | spec, "status": status or {}}
 
 
-def job(name, ending=None, started="2026-01-01T11:00:00Z"):
+def job(name, ending=None, started="2026-01-01T11:00:00Z", mark=SCHEDULED_AT):
     metadata = {"name": name, "namespace": "ns", "uid": name, "resourceVersion": "1"}
+    metadata["annotations"] = {mark: "x"}
     metadata["ownerReferences"] = [owner_reference(CRON_JOB, cron_job())]
     status = {"startTime": started}
     if ending:
@@ -95,6 +96,14 @@ def test_while_a_job_runs_another_may_be_forbidden():
     assert made(plan) == []
     assert [news.reason for news in plan.news] == ["JobAlreadyActive"]
     assert made(planned(cron_job(concurrencyPolicy="Forbid"), job("c-1", "Complete")))
+
+
+def test_a_job_that_was_made_by_hand_keeps_no_other_from_starting():
+    by_hand = job("c-1", mark="cronjob.kubernetes.io/instantiate")
+    plan = planned(cron_job(concurrencyPolicy="Forbid"), by_hand)
+    assert len(made(plan)) == 1
+    assert "active" not in status_of(plan)
+    assert deleted(planned(cron_job(concurrencyPolicy="Replace"), by_hand)) == []
 
 
 def test_a_running_job_may_be_replaced():
