@@ -25,6 +25,7 @@ from posse.simulation.forecasting import SimulatedForecasts
 from posse.simulation.jobs import BEGIN, AnyGroup, TracedJob, claims_of, objects_of
 from posse.simulation.policies import Policy
 from posse.simulation.record import JobRecord, RunRecord
+from posse.simulation.room import Room, is_decided_by_room
 from posse.writes.round_writes import writes_of
 
 GRACE_SECONDS = 30.0
@@ -81,8 +82,13 @@ class VirtualCluster:
         self._pending = 0
         """Runs that the engine knows and has not started."""
         self._asked_in_vain = False
+        self._room = Room(nodes) if self._is_simple() else None
+        """None if more than free GPUs decides whether a job starts."""
         self.now = 0.0
         self.record = RunRecord([JobRecord(job) for job in jobs])
+
+    def _is_simple(self) -> bool:
+        return not (self._policy.options.reserves or self._failures) and is_decided_by_room(self._jobs)
 
     def run(self, until: float = math.inf, progress: Callable[[float, int], None] | None = None) -> RunRecord:
         """Go on until every job has ended, or nothing can happen any more."""
@@ -151,8 +157,8 @@ class VirtualCluster:
 
     def _submit_and_decide(self) -> bool:
         """Show jobs to the engine, and let it decide. Returns whether any run started."""
-        while self._waiting and not (self._policy.blocks and self._pending):
-            self._submit(self._waiting.popleft(), 0)
+        if not self._submit_waiting():
+            return False
         has_started = False
         for _ in range(_ROUNDS_MAX):
             writes = writes_of(self._engine.decide(BEGIN + self.now))
@@ -175,6 +181,12 @@ class VirtualCluster:
                 return has_started
         raise RuntimeError(f"the engine does not come to rest at second {self.now:.0f}")
 
+    def _submit_waiting(self) -> bool:
+        """Returns whether any job may fit."""
+        while self._waiting and not (self._policy.blocks and self._pending):
+            self._submit(self._waiting.popleft(), 0)
+        return self._room is None or self._room.may_fit()
+
     def _submit(self, index: int, number: int) -> None:
         policy = self._policy
         groups, pods = objects_of(
@@ -188,6 +200,8 @@ class VirtualCluster:
             self._runs[pod.metadata.uid] = run
             self._engine.absorb(Observed(pod))
         self._pending += 1
+        if self._room is not None:
+            self._room.wait(self._jobs[index])
 
     def _bind(self, uid: str, node: str) -> _Run:
         run = self._runs[uid]
@@ -208,6 +222,8 @@ class VirtualCluster:
         run.started = self.now
         self._pending -= 1
         self.record.started(run.index, self.now, tuple(run.nodes.values()))
+        if self._room is not None:
+            self._room.start(job, run.nodes.values())
         if self._forecasts is not None:
             self._forecasts.started(_name_of(run), self.now)
         self._push(self.now + job.duration, run, True)
@@ -239,6 +255,8 @@ class VirtualCluster:
         self._remove(run)
         if is_end:
             self.record.ended(run.index, moment)
+            if self._room is not None:
+                self._room.end(self._jobs[run.index], run.nodes.values())
             return 1
         self._submit(run.index, run.number + 1)
         return 0
