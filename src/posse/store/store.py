@@ -30,7 +30,7 @@ from posse.store.objects import Change, Conflict, Json, Key, Stored
 
 HISTORY_LIMIT = 20_000
 """Changes per resource."""
-HISTORY_BYTES = 64 * 1024 * 1024
+HISTORY_BYTES = 32 * 1024 * 1024
 """Of all resources together. States before and after count, so an object that changes counts twice."""
 MAX_OBJECT_BYTES = 3 * 1024 * 1024
 MAX_STORE_BYTES = 4 * 1024**3

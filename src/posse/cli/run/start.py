@@ -17,6 +17,7 @@ from posse.recording.segments import RecordingError
 from posse.runtime.process.background import BackgroundFailed
 from posse.runtime.process.gc_tuning import collect_seldom, leave_memory_to_the_system
 from posse.runtime.process.logs import LogForm, configure_logging
+from posse.runtime.process.memory_return import return_memory
 from posse.runtime.process.run_options import RunOptions
 from posse.runtime.process.stopping import on_stop_signal
 from posse.runtime.remote.control_process import ControlProcess
@@ -30,6 +31,7 @@ def run_scheduler(options: RunOptions, level: str, form: LogForm) -> None:
     """Problem: it could not start, or it broke."""
     configure_logging(logging.getLevelNamesMapping()[level], form)
     collect_seldom()
+    return_memory()
     try:
         uvloop.run(_run(options))
     except ConfigurationError as error:

@@ -29,6 +29,7 @@ from posse.runtime.embedded.bootstrap import Item
 from posse.runtime.embedded.cluster import EmbeddedCluster
 from posse.runtime.process.gc_tuning import collect_seldom, leave_memory_to_the_system
 from posse.runtime.process.logs import configure_logging
+from posse.runtime.process.memory_return import return_memory
 from posse.runtime.process.options import ClusterOptions, ControlPlaneMode
 from posse.runtime.process.stopping import on_stop_signal
 from posse.store.errors import DataDirError
@@ -53,6 +54,7 @@ def serve(options: ClusterOptions, examples: list[Manifest]) -> None:
     """Serve until a stop signal. Problem: it could not start, or it failed."""
     configure_logging()
     collect_seldom()
+    return_memory()
     make = _cluster_maker(options)
     try:
         uvloop.run(_serve(make, options, examples))
