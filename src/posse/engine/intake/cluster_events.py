@@ -15,7 +15,7 @@ from posse.engine.intake.pod_events import PodEvents
 from posse.engine.keys import WORKLOAD_FORM, GroupKey
 from posse.engine.nodes.resources import FIXED_RESOURCES
 from posse.engine.placement.gang.minimum_resources import reserve_minimum
-from posse.engine.pods.policy import Selector, selects
+from posse.engine.pods.policy import Selector
 from posse.engine.pods.rule_inputs import same_to_rules
 from posse.model.device import DeviceTaintRule, ResourceSlice
 from posse.model.disruption_budget import PodDisruptionBudget
@@ -75,7 +75,8 @@ class ClusterEvents:
             case PodDisruptionBudget():
                 knowledge.budgets.put(obj)
             case Service():
-                self._services_changed(obj.metadata.namespace, knowledge.state.services.put(obj))
+                changed = knowledge.state.services.put(obj)
+                self._services_changed(obj.metadata.namespace, obj.metadata.name, changed)
             case _:
                 self._resource_observed(obj)
 
@@ -97,7 +98,7 @@ class ClusterEvents:
                 knowledge.budgets.drop(obj.metadata.namespace, obj.metadata.name)
             case Service():
                 gone = knowledge.state.services.drop(obj.metadata.namespace, obj.metadata.name)
-                self._services_changed(obj.metadata.namespace, gone)
+                self._services_changed(obj.metadata.namespace, obj.metadata.name, gone)
             case ResourceClaim() | DeviceClass() | ResourceSlice() | DeviceTaintRule():
                 self._devices_changed(knowledge.state.drop_device_object(obj))
             case _:
@@ -120,11 +121,20 @@ class ClusterEvents:
             if not record.node:
                 self._pods.reread(record)
 
-    def _services_changed(self, namespace: str, selectors: Sequence[Selector]) -> None:
-        """Update the pods that are spread by default among those that their Services select."""
+    def _services_changed(self, namespace: str, name: str, selectors: Sequence[Selector]) -> None:
+        """Update the pods that are spread by default among others than before.
+
+        Equal labels are looked at once: a namespace may have as many Services as pods.
+        """
+        services, is_news = self._knowledge.state.services, dict[tuple[tuple[str, str], ...], bool]()
         for record in list(self._knowledge.pods.values()) if selectors else ():
             metadata = record.pod.metadata
-            if metadata.namespace == namespace and any(selects(s, metadata.labels) for s in selectors):
+            if metadata.namespace != namespace:
+                continue
+            labels = tuple(sorted(metadata.labels.items()))
+            if labels not in is_news:
+                is_news[labels] = services.matters(namespace, name, selectors, metadata.labels)
+            if is_news[labels]:
                 self._pods.reread(record)
 
     def _node_observed(self, node: Node) -> None:

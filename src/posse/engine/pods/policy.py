@@ -58,15 +58,29 @@ class ServiceBook:
         if not labels or not self._selectors:
             return {}
         shared: dict[str, str] = {}
-        for selector in self._selecting(namespace, labels):
+        for _, selector in self._selecting(namespace, labels):
             shared.update(selector)
         return shared
 
-    def _selecting(self, namespace: str, labels: Mapping[str, str]) -> Iterator[Selector]:
+    def matters(
+        self, namespace: str, name: str, selectors: Sequence[Selector], labels: Mapping[str, str]
+    ) -> bool:
+        """Whether these selectors of the Service add to the labels by which others select the pod."""
+        selecting = [selector for selector in selectors if selects(selector, labels)]
+        if not selecting:
+            return False
+        shared: dict[str, str] = {}
+        for other, selector in self._selecting(namespace, labels):
+            if other != name:
+                shared.update(selector)
+        return any(not selector.items() <= shared.items() for selector in selecting)
+
+    def _selecting(self, namespace: str, labels: Mapping[str, str]) -> Iterator[tuple[str, Selector]]:
+        """Names and selectors."""
         for key, value in labels.items():
-            for selector in self._by_pair.get((namespace, key, value), {}).values():
+            for name, selector in self._by_pair.get((namespace, key, value), {}).items():
                 if selects(selector, labels):
-                    yield selector
+                    yield name, selector
 
 
 def selects(selector: Selector, labels: Mapping[str, str]) -> bool:

@@ -1,6 +1,9 @@
+from posse.engine.intake.pod_events import PodEvents
 from posse.engine.pods.policy import ServiceBook
 from posse.model.meta import ObjectMeta
 from posse.model.service import Service, ServiceSpec
+from tests.support.builders import changed, node, pod
+from tests.support.engine_driver import Driver
 
 
 def service(name, namespace="test", **selector):
@@ -62,3 +65,28 @@ def test_what_is_dropped_concerns_those_it_selected_once():
     assert book.drop("test", "a") == ({"app": "web"},)
     assert book.drop("test", "a") == ()
     assert book.shared_labels("test", {"app": "web"}) == {"app": "web"}
+
+
+def test_a_service_matters_to_a_pod_that_no_other_selects_by_these_labels():
+    book = ServiceBook()
+    book.put(service("a", app="web"))
+    labels = {"app": "web", "tier": "front"}
+    assert book.matters("test", "a", [{"app": "web"}], labels)
+    book.put(service("b", app="web"))
+    assert not book.matters("test", "b", [{"app": "web"}], labels)
+    assert not book.matters("test", "a", [{"app": "web"}], labels)
+    assert book.matters("test", "c", [{"app": "web", "tier": "front"}], labels)
+    assert not book.matters("test", "c", [{"tier": "back"}], labels)
+
+
+def test_pods_are_read_again_for_the_first_of_many_equal_services_only(monkeypatch):
+    read = []
+    monkeypatch.setattr(PodEvents, "reread", lambda _self, record: read.append(record.ref.name))
+    web = changed(pod("web"), metadata={"labels": {"app": "web"}})
+    driver = Driver(node("n"), web, pod("other"))
+    driver.see(*(service(f"s{number}", app="web") for number in range(50)))
+    assert read == ["web"]
+    driver.lose(*(service(f"s{number}", app="web") for number in range(49)))
+    assert read == ["web"]
+    driver.lose(service("s49", app="web"))
+    assert read == ["web", "web"]
