@@ -106,7 +106,7 @@ class Lookahead:
             found.held,
             found.begins,
             min(found.begins, self._promise(entry, found.begins)),
-            passing_budget(policy, entry),
+            passing_budget(policy, entry, now),
             found.planned,
         )
 

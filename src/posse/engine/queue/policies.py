@@ -50,10 +50,14 @@ def rank(policy: QueuePolicy, entry: Waiting, run_time: ExpectedRunTime, now: fl
     """
     if not policy.is_by_run_time:
         return 0.0
-    if now - entry.refused_since >= OVERTAKEN_SECONDS / max(1.0, entry.nodes):
+    if _is_aged(entry, now):
         return _AGED
     expected = min(run_time.usual, MAX_STATED_SECONDS)
     return expected * (entry.nodes if entry.nodes <= 1.0 else math.pow(entry.nodes, -_GROUP_WEIGHT))
+
+
+def _is_aged(entry: Waiting, now: float) -> bool:
+    return now - entry.refused_since >= OVERTAKEN_SECONDS / max(1.0, entry.nodes)
 
 
 def patience(policy: QueuePolicy, entry: Waiting) -> float:
@@ -72,12 +76,13 @@ def may_reserve(policy: QueuePolicy, entry: Waiting, now: float) -> bool:
     return policy.looks_ahead and now - entry.refused_since >= patience(policy, entry)
 
 
-def passing_budget(policy: QueuePolicy, entry: Waiting) -> float:
+def passing_budget(policy: QueuePolicy, entry: Waiting, now: float) -> float:
     """Node seconds of work that may pass the reservation of the entry though it ends later.
 
     Small jobs are many, and little work: keeping them waiting for a group gains it little. All of them
-    together are bounded, and the more so the larger the share of the cluster that the group needs.
+    together are bounded, and the more so the larger the share of the cluster that the group needs. What has
+    been overtaken for too long lets nothing pass.
     """
-    if not policy.is_by_run_time or entry.work == math.inf:
+    if not policy.is_by_run_time or _is_aged(entry, now) or entry.work == math.inf:
         return 0.0
     return PASSING_SHARE * entry.work * LARGE_SHARE / max(entry.share, LARGE_SHARE)

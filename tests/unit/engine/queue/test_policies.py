@@ -208,6 +208,14 @@ def test_little_work_passes_a_reservation_until_it_is_a_share_of_the_work_that_w
     assert driver.bind(after=60) == {}
 
 
+def test_what_has_been_overtaken_for_too_long_lets_no_work_pass():
+    driver = held_for_a_gang("shortest-expected")
+    driver.decide(after=OVERTAKEN_SECONDS / 4)
+    (found,) = reservations(driver)
+    assert found.is_dated
+    assert found.budget == 0.0
+
+
 def test_backfill_lets_nothing_pass_that_ends_later():
     driver = held_for_a_gang("backfill")
     driver.see(lasting(pod("small", cpu="1"), "12h"))
