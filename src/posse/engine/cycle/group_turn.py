@@ -67,11 +67,8 @@ class GroupTurns:
         """Try it within the steps that it may take by now."""
         effort = self._knowledge.state.effort
         effort.limit(allowed_steps(head.postponements))
-        guard, ends_by = self._knowledge.starvation_guard, now + head.safe_seconds
-        with guard.lifted_for(group.priority, group.key, ends_by, head.work):
+        with self._knowledge.starvation_guard.lifted_for(group.priority, group.key, now + head.safe_seconds):
             trial = self._trials.run(group)
-        if trial.attempt.placed:
-            guard.passed(group.priority, group.key, ends_by, head.work)
         is_unfinished = effort.is_spent and not (trial.victims or trial.question)
         effort.lift()
         if is_unfinished and not trial.attempt.verdict.succeeded:

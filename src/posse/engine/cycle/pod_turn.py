@@ -55,8 +55,7 @@ class PodTurns:
             self._pauses.begin(scheduling_class, cycle.now)
         records = [knowledge.pods[str(entry.key)] for entry in run]
         guard = knowledge.starvation_guard
-        work = sum(entry.work for entry in run)
-        with guard.lifted_for(head.priority, head.key, cycle.now + head.safe_seconds, work):
+        with guard.lifted_for(head.priority, head.key, cycle.now + head.safe_seconds):
             trial = self._trials.run(scheduling_class, records)
         count(trial.attempt, cycle.now)
         knowledge.ledger.started(trial.attempt.placed)
@@ -70,7 +69,6 @@ class PodTurns:
         if placed:
             guard.note_placed(cycle.now)
         for entry in run[:placed]:
-            guard.passed(entry.priority, entry.key, cycle.now + entry.safe_seconds, entry.work)
             knowledge.backlog.remove(entry.key)
         for entry in run[placed:]:
             knowledge.backlog.mark_unschedulable(entry, [scheduling_class], cycle.now)
@@ -101,25 +99,24 @@ class PodTurns:
     ) -> list[Waiting]:
         run: list[Waiting] = []
         following: Waiting | None = head
-        met, work = self._met_by(head, now, head.work), 0.0
+        met = self._met_by(head, now)
         while (
             following is not None
             and len(run) < most
             and self._goes_along(following, head, scheduling_class)
-            and self._met_by(following, now, work + following.work) == met
+            and self._met_by(following, now) == met
         ):
-            work += following.work
             self._knowledge.backlog.take(following)
             run.append(following)
             following = self._knowledge.backlog.peek()
         return run
 
-    def _met_by(self, entry: Waiting, now: float, work: float) -> tuple[Key, ...]:
-        """The reservations that count for the pod, after others with so much work in all."""
+    def _met_by(self, entry: Waiting, now: float) -> tuple[Key, ...]:
+        """The reservations that count for the pod."""
         guard = self._knowledge.starvation_guard
         if not guard.reservations:
             return ()
-        return guard.met_by(entry.priority, entry.key, now + entry.safe_seconds, work)
+        return guard.met_by(entry.priority, entry.key, now + entry.safe_seconds)
 
     def _goes_along(self, entry: Waiting, head: Waiting, scheduling_class: SchedulingClass) -> bool:
         """Whether the pod is equal to the head in every respect. Pods with a nominated node go alone."""

@@ -58,8 +58,6 @@ class Waiting:
     """Its place among entries of its priority, by the policy of its queue; then age decides."""
     safe_seconds: float = math.inf
     """It runs seldom longer than this, as far as is known."""
-    work: float = math.inf
-    """Node seconds that it is expected to keep busy."""
     attempts: int = 0
     ready_at: float = 0.0
     unschedulable_since: float = 0.0

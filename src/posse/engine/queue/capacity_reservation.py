@@ -32,8 +32,6 @@ class CapacityReservation:
     """When the entry is expected to start. Infinite where that is unknown."""
     passable_until: float = math.inf
     """What ends before may pass: until the expected start, but a start is not put off again and again."""
-    budget: float = 0.0
-    """Node seconds of work that may pass beside, though it ends later."""
     planned: tuple[ReservedShare, ...] = ()
     """Where it is expected to start; some of that is still to become free, and need not be held."""
 

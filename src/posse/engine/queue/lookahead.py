@@ -13,14 +13,7 @@ from posse.engine.queue.backlog import Backlog, Key, Waiting
 from posse.engine.queue.capacity_reservation import CapacityReservation, usage_of
 from posse.engine.queue.entry_size import EntrySizes
 from posse.engine.queue.expected_ends import ExpectedEnds, Placing
-from posse.engine.queue.policies import (
-    PRIORITY_FIFO,
-    QueuePolicy,
-    may_reserve,
-    passing_budget,
-    patience,
-    rank,
-)
+from posse.engine.queue.policies import PRIORITY_FIFO, QueuePolicy, may_reserve, patience, rank
 from posse.engine.queue.reservation_plan import planned, preempts, shares_of
 from posse.engine.queue.run_times import UNKNOWN_RUN_TIME, ExpectedRunTime, RunTimes
 from posse.engine.state.cluster_state import ClusterState
@@ -60,7 +53,6 @@ class Lookahead:
         run_time = self._run_time(entry)
         entry.safe_seconds = run_time.safe
         entry.nodes, entry.share = self._sizes.of(self._waiting_pods(entry))
-        entry.work = run_time.usual * entry.nodes if entry.nodes else 0.0
         entry.rank = rank(self._policy(entry), entry, run_time, now)
 
     def reserves_for(self, entry: Waiting) -> bool:
@@ -106,7 +98,6 @@ class Lookahead:
             found.held,
             found.begins,
             min(found.begins, self._promise(entry, found.begins)),
-            passing_budget(policy, entry, now),
             found.planned,
         )
 

@@ -12,12 +12,10 @@ from posse.engine.queue.run_times import MAX_STATED_SECONDS, ExpectedRunTime
 
 OVERTAKEN_SECONDS = 48 * 3600.0
 """An entry that has been refused for so long, divided by the nodes that it fills, comes before all others."""
-PATIENCE_SECONDS = 3600.0
+PATIENCE_SECONDS = 3 * 3600.0
 """A group that may start by chance is refused for so long before capacity is reserved for it by run time."""
 LARGE_SHARE = 0.05
 """A group that takes more of the cluster hardly starts by chance: its patience shrinks in proportion."""
-PASSING_SHARE = 0.2
-"""What may pass a reservation though it ends later: so much of the work of what it is made for."""
 _GROUP_WEIGHT = 1.5
 """Run times of groups count less the more nodes they fill: by this power of their number."""
 _AGED = -1.0
@@ -36,7 +34,7 @@ class QueuePolicy:
 
 PRIORITY_FIFO = QueuePolicy("priority-fifo")
 BACKFILL = QueuePolicy("backfill", reservations=4, looks_ahead=True)
-SHORTEST_EXPECTED = QueuePolicy("shortest-expected", looks_ahead=True, is_by_run_time=True)
+SHORTEST_EXPECTED = QueuePolicy("shortest-expected", reservations=2, looks_ahead=True, is_by_run_time=True)
 POLICIES: Mapping[str, QueuePolicy] = {
     policy.name: policy for policy in (PRIORITY_FIFO, BACKFILL, SHORTEST_EXPECTED)
 }
@@ -50,14 +48,10 @@ def rank(policy: QueuePolicy, entry: Waiting, run_time: ExpectedRunTime, now: fl
     """
     if not policy.is_by_run_time:
         return 0.0
-    if _is_aged(entry, now):
+    if now - entry.refused_since >= OVERTAKEN_SECONDS / max(1.0, entry.nodes):
         return _AGED
     expected = min(run_time.usual, MAX_STATED_SECONDS)
     return expected * (entry.nodes if entry.nodes <= 1.0 else math.pow(entry.nodes, -_GROUP_WEIGHT))
-
-
-def _is_aged(entry: Waiting, now: float) -> bool:
-    return now - entry.refused_since >= OVERTAKEN_SECONDS / max(1.0, entry.nodes)
 
 
 def patience(policy: QueuePolicy, entry: Waiting) -> float:
@@ -74,15 +68,3 @@ def patience(policy: QueuePolicy, entry: Waiting) -> float:
 def may_reserve(policy: QueuePolicy, entry: Waiting, now: float) -> bool:
     """Whether nodes and a time are reserved for the refused entry."""
     return policy.looks_ahead and now - entry.refused_since >= patience(policy, entry)
-
-
-def passing_budget(policy: QueuePolicy, entry: Waiting, now: float) -> float:
-    """Node seconds of work that may pass the reservation of the entry though it ends later.
-
-    Small jobs are many, and little work: keeping them waiting for a group gains it little. All of them
-    together are bounded, and the more so the larger the share of the cluster that the group needs. What has
-    been overtaken for too long lets nothing pass.
-    """
-    if not policy.is_by_run_time or _is_aged(entry, now) or entry.work == math.inf:
-        return 0.0
-    return PASSING_SHARE * entry.work * LARGE_SHARE / max(entry.share, LARGE_SHARE)

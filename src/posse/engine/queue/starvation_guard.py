@@ -64,8 +64,6 @@ class StarvationGuard:
         """State of the cluster for which dated reservations were planned."""
         self._plan_at = -math.inf
         """When they are planned again though nothing has changed."""
-        self._passed: dict[Key, float] = {}
-        """Node seconds of work that have passed the reservations of an entry though they end later."""
         self.changes = 0
         """Grows when capacity is reserved or released."""
 
@@ -123,16 +121,12 @@ class StarvationGuard:
         return min(times, default=None)
 
     def lifted_for(
-        self, priority: int, key: Key | None = None, ends_by: float = math.inf, work: float = math.inf
+        self, priority: int, key: Key | None = None, ends_by: float = math.inf
     ) -> AbstractContextManager[None]:
-        """Let an entry use what is reserved for it, for lower priorities, or for a time when it has ended.
-
-        Little work may pass as well.
-        """
+        """Let an entry use what is reserved for it, for lower priorities, or for a time when it has ended."""
         if not self.reservations:
             return _UNCHANGED
-        met = self.met_by(priority, key, ends_by, work)
-        return self._lifted([one for one in self.reservations if one.key not in met])
+        return self._lifted([one for one in self.reservations if _yields(one, priority, key, ends_by)])
 
     def lifted_for_short(self) -> AbstractContextManager[None]:
         """Show the capacity that dated reservations hold as free: some entry may end before."""
@@ -148,22 +142,9 @@ class StarvationGuard:
             for one in lifted:
                 self._count(one, 1)
 
-    def met_by(self, priority: int, key: Key | None, ends_by: float, work: float) -> tuple[Key, ...]:
-        """The entries whose reservations count for an entry, or for several with so much work together."""
-        return tuple(
-            one.key
-            for one in self.reservations
-            if not (_yields(one, priority, key, ends_by) or work < self._left_to_pass(one))
-        )
-
-    def passed(self, priority: int, key: Key, ends_by: float, work: float) -> None:
-        """Count the work of an entry that has been placed, where it took capacity that is held for others."""
-        for one in self.reservations:
-            if not _yields(one, priority, key, ends_by) and not self._is_ready(one):
-                self._passed[one.key] = self._passed.get(one.key, 0.0) + work
-
-    def _left_to_pass(self, reservation: CapacityReservation) -> float:
-        return reservation.budget - self._passed.get(reservation.key, 0.0)
+    def met_by(self, priority: int, key: Key | None, ends_by: float) -> tuple[Key, ...]:
+        """The entries whose reservations count for an entry."""
+        return tuple(one.key for one in self.reservations if not _yields(one, priority, key, ends_by))
 
     def tried(self, group: Root, now: float, *, started: bool) -> None:
         """End the reservation of a group that has started, or cannot use it although it is ready."""
@@ -213,7 +194,6 @@ class StarvationGuard:
         for one in before:
             self._drop(one)
         lookahead.outdate()
-        self._passed = {key: work for key, work in self._passed.items() if key in self._backlog}
         for entry in lookahead.eligible(now):
             if all(one.key != entry.key for one in self.reservations):
                 found = lookahead.reservation_for(entry, self.reservations, now)

@@ -6,7 +6,7 @@ import pytest
 
 from posse.engine.keys import GroupKey
 from posse.engine.options import EngineOptions
-from posse.engine.queue.policies import LARGE_SHARE, OVERTAKEN_SECONDS, PASSING_SHARE, PATIENCE_SECONDS
+from posse.engine.queue.policies import LARGE_SHARE, OVERTAKEN_SECONDS, PATIENCE_SECONDS
 from posse.engine.queue.run_times import EXPECTED_DURATION
 from posse.engine.queue.starvation_guard import PATIENCE_SECONDS as UNDATED_PATIENCE_SECONDS
 from posse.engine.queue.starvation_guard import RESERVATION_SECONDS
@@ -182,44 +182,6 @@ def test_what_passes_a_reservation_does_not_put_it_off_again_and_again():
     assert found.passable_until == refused + 2 * HOUR
     driver.see(lasting(pod("in-time", cpu="1"), "20m"), lasting(pod("too-long", cpu="1"), "40m"))
     assert list(driver.bind()) == ["in-time"]
-
-
-def held_for_a_gang(policy):
-    """Three of four nodes are held for a gang of 80 hours on all four."""
-    driver = driver_with(policy, *nodes(4, cpu="10"))
-    running(driver, "long", "10h", cpu="10")
-    driver.see(gang(minimum=4), *(lasting(one, "80h") for one in pods(4, cpu="10", group="g1")))
-    driver.decide()
-    driver.decide(after=PATIENCE_SECONDS * LARGE_SHARE)
-    assert len(reservations(driver)) == 1
-    return driver
-
-
-def test_little_work_passes_a_reservation_until_it_is_a_share_of_the_work_that_waits():
-    driver = held_for_a_gang("shortest-expected")
-    budget = PASSING_SHARE * 4 * 80 * LARGE_SHARE
-    assert reservations(driver)[0].budget == pytest.approx(budget * HOUR)
-    driver.see(
-        lasting(pod("large", cpu="10"), "12h"), *(lasting(pod(f"s{n}", cpu="1"), "12h") for n in range(9))
-    )
-    passed = list(driver.bind())
-    assert passed == ["s0", "s1"]
-    assert len(passed) * 1.2 < budget < (len(passed) + 1) * 1.2
-    assert driver.bind(after=60) == {}
-
-
-def test_what_has_been_overtaken_for_too_long_lets_no_work_pass():
-    driver = held_for_a_gang("shortest-expected")
-    driver.decide(after=OVERTAKEN_SECONDS / 4)
-    (found,) = reservations(driver)
-    assert found.is_dated
-    assert found.budget == 0.0
-
-
-def test_backfill_lets_nothing_pass_that_ends_later():
-    driver = held_for_a_gang("backfill")
-    driver.see(lasting(pod("small", cpu="1"), "12h"))
-    assert driver.bind() == {}
 
 
 def test_an_entry_is_overtaken_for_a_bounded_time():
