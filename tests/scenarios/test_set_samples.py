@@ -73,7 +73,9 @@ class Lab:
         for index, node in enumerate(self.service.list(NODE, None).items):
             labels = Patch(MERGE_PATCH, {"metadata": {"labels": {RACK: f"r{index % 4}"}}})
             self.service.patch(NODE, "", node["metadata"]["name"], labels)
-        self.service.create(NAMESPACE, "", {"metadata": {"name": "apart"}})
+        # Sets that share their racks with no others of a namespace have one each: the order of starts does not matter.
+        for name in ("apart", "alone"):
+            self.service.create(NAMESPACE, "", {"metadata": {"name": name}})
         waiting = {"provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer"}
         self.service.create(STORAGE_CLASS, "", {"metadata": {"name": "disks"}, **waiting})
         for index in range(DISKS):
