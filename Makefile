@@ -98,7 +98,7 @@ bench: $(READY) ## Measure; prints a table and writes build/bench.json
 bench-simulate: $(READY) ## Speed and memory of simulations: 100,000 pods on 1,000 nodes, 60 days of a real trace; some minutes
 	@$(BIN)/python -m bench.simulations
 
-bench-jobsets: $(READY) ## Time until all gangs of many JobSets run on posse up (ARGS='--jobsets 50'); about a minute
+bench-jobsets: $(READY) ## Time until all gangs of many JobSets run on posse up (ARGS="--jobsets 50 --open-pages 20"); about a minute
 	@$(BIN)/python -m bench.jobsets $(ARGS)
 
 bench-start: $(READY) ## Time to the first decision and memory, from 1,000 to 100,000 nodes (ARGS="--sizes 5000:50000")
