@@ -16,6 +16,7 @@ from tests.support.effort import PROFILE, up_to
 @example(2213, True)  # a group of a tree that waits again is not told that a placement exists
 @example(2499, True)  # victims make room for a placement that only the exact search finds
 @example(2303, False)  # nothing overtakes a group about which the exact search is asked
+@example(820174, True)  # a condition that was seen late and removed since is written again
 def test_conditions_lists_explanations_and_the_live_view_agree(seed, has_trees):
     counts = Run(seed, advised_engine, has_trees=has_trees, has_faults=False).execute()
     assert counts["truths"] > 0

@@ -33,6 +33,8 @@ class ReportedObject:
     """It is marked as evicted as a whole, and does not run again yet."""
     is_seen_disrupted: bool = False
     """The same, as the object said when it was last seen."""
+    is_seen_short: bool = False
+    """MinimumRunning stood on the object when it was last seen."""
     reported: Reported = NEVER_REPORTED
     """The last report while it waits: of its type's condition, or once that is True, of MinimumRunning."""
     left: int | None = None
@@ -113,7 +115,7 @@ class ReportedObject:
 
     def forget_reports(self) -> None:
         self.scheduled = self.is_start_uncertain = self.report_may_be_lost = False
-        self.is_disrupted = self.is_seen_disrupted = False
+        self.is_disrupted = self.is_seen_disrupted = self.is_seen_short = False
         self.reported, self.outcome, self.priority_note = NEVER_REPORTED, "", ""
 
     def forget_losses(self) -> None:
@@ -142,9 +144,14 @@ class ReportedObject:
             is_true = condition.status == "True"
             self.scheduled = self.scheduled or is_true
             self.is_start_uncertain = self.is_start_uncertain and not is_true
-            told = self._condition(MINIMUM_RUNNING) if self.scheduled else condition
+            short = self._condition(MINIMUM_RUNNING)
+            told = short if self.scheduled else condition
             if told is not None:
                 self.reported = self.reported.seen(told.reason, told.message)
+            elif self.is_seen_short:
+                # It was removed since: what was seen of it says nothing about the next report.
+                self.reported = NEVER_REPORTED
+            self.is_seen_short = short is not None
         return condition is not None
 
     def not_yet_scheduled(self) -> None:

@@ -68,6 +68,21 @@ def test_a_lost_report_is_made_again():
     assert [one.reason for one in reports(driver.decide())] == ["BelowMinimum"]
 
 
+def test_a_condition_that_was_seen_late_and_removed_since_is_written_again():
+    driver, members = running()
+    driver.lose(members[0])
+    [told] = reports(driver.decide())
+    driver.see(gang(minimum=1, conditions=[STARTED]))
+    assert [one.minimum_running for one in reports(driver.decide())] == [True]
+    late = Condition(type=MINIMUM_RUNNING, status="False", reason=told.reason, message=told.message)
+    driver.see(gang(minimum=1, conditions=[STARTED, late]), gang(minimum=1, conditions=[STARTED]))
+    driver.decide()
+    driver.see(gang(minimum=2, conditions=[STARTED]))
+    assert [(one.minimum_running, one.reason) for one in reports(driver.decide())] == [
+        (False, "BelowMinimum")
+    ]
+
+
 def test_a_start_that_is_reported_again_does_not_say_that_a_placement_exists_of_a_gang_that_waits_again():
     members = pods(2, cpu="1", group="g1")
     driver = Driver(*nodes(2, cpu="1"), gang(minimum=2), *members)
