@@ -50,7 +50,7 @@ def test_pictures_of_every_view(open_page, city, shoot):
         calmly_go(page, f"#/{view}{'?state=all' if view == 'queue' else ''}")
         shoot(page, f"page-{view}")
     calmly_go(page, "#/queue")
-    page.get_by_text("default/foundation-next").click()
+    page.get_by_text("default/foundation", exact=True).click()
     page.get_by_role("button", name="Preview: ").first.click()
     page.locator("table.plan").wait_for()
     shoot(page, "page-gang")
