@@ -180,3 +180,29 @@ def test_time_is_scrubbed_over_the_recording(live):
     live.get_by_text("default/titan").first.wait_for(state="hidden")
     live.locator("#moment").get_by_role("button", name="Back to now").click()
     live.get_by_role("table").get_by_text("default/titan").wait_for()
+
+
+@pytest.fixture(scope="module")
+def tight(tmp_path_factory):
+    """One node, a gang that holds it for an hour as its annotation says, and a gang that waits for it."""
+    with Lab(tmp_path_factory.mktemp("tight"), ["--nodes", "1"]) as running:
+        first = running.gang("first", 1)
+        lasting = "{name: first, annotations: {posse.dev/expected-duration: 1h}}"
+        running.apply_text(first.replace("{name: first}", lasting, 1))
+        running.wait_until(lambda: "Scheduled" in running.posse("gangs"))
+        running.apply_text(running.gang("second", 1))
+        running.wait_until(lambda: "second" in running.posse("gangs"))
+        yield running
+
+
+def test_time_shows_when_gangs_are_expected_to_start_and_to_end(open_page, tight):
+    page = open_page(tight.address)
+    go(page, "#/time")
+    chart = page.get_by_role("group", name="and what is expected until")
+    chart.get_by_role("link", name="default/first, runs since").and_(
+        page.get_by_label("is expected to end at")
+    ).wait_for()
+    chart.get_by_role("link", name="default/second, waits, is expected to start between").wait_for()
+    chart.locator(".foreseen").wait_for()
+    page.get_by_label("Rows are by").select_option("rack")
+    chart.get_by_role("link", name="default/first, runs since").wait_for()

@@ -11,13 +11,14 @@ pytestmark = [
 ]
 
 GANGS = {
-    "vision": (8, 8),
-    "speech": (16, 4),
-    "ranking": (4, 8),
-    "search": (6, 8),
-    "eval": (10, 2),
-    "batch": (12, 1),
+    "vision": (8, 8, "40m"),
+    "speech": (16, 4, "1h30m"),
+    "ranking": (4, 8, "25m"),
+    "search": (6, 8, "2h"),
+    "eval": (10, 2, "50m"),
+    "batch": (12, 1, "10m"),
 }
+"""Pods, GPUs of each, and how long it is expected to run."""
 CALM = "() => document.querySelector('#connection').textContent === 'Live'"
 
 
@@ -27,8 +28,9 @@ def city(tmp_path_factory):
     folder = tmp_path_factory.mktemp("city")
     words = ["--nodes", "64", "--topology", "block=2,rack=4", "--record", folder / "recording"]
     with Lab(folder, words) as running:
-        for name, (size, gpus) in GANGS.items():
-            running.apply_text(running.gang(name, size, gpus))
+        for name, (size, gpus, lasts) in GANGS.items():
+            annotated = f"{{name: {name}, annotations: {{posse.dev/expected-duration: {lasts}}}}}"
+            running.apply_text(running.gang(name, size, gpus).replace(f"{{name: {name}}}", annotated, 1))
         running.apply_text(running.gang("foundation", 40))
         running.apply_text(running.gang("foundation-next", 48))
         running.wait_until(lambda: "foundation-next" in running.posse("gangs"))
@@ -48,6 +50,8 @@ def test_pictures_of_every_view(open_page, city, shoot):
     shoot(page, "page-map")
     for view in ("queue", "health", "time"):
         calmly_go(page, f"#/{view}{'?state=all' if view == 'queue' else ''}")
+        if view == "time":
+            page.locator(".foreseen").first.wait_for()
         shoot(page, f"page-{view}")
     calmly_go(page, "#/queue")
     page.get_by_text("default/foundation", exact=True).click()

@@ -41,6 +41,7 @@ from posse.engine.intake.knowledge import no_knowledge
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.options import EngineOptions
 from posse.engine.placement_problem import RemedyProblem, Unadvised
+from posse.engine.queue.run_times import UNKNOWN_RUN_TIME, ExpectedRunTime
 from posse.engine.trials.group_trial import GroupTrials
 from posse.engine.trials.pod_trial import PodTrials
 from posse.model.pod import Pod
@@ -164,6 +165,11 @@ class Engine:
     def forecast_builder(self, now: float) -> ForecastProblemBuilder:
         """Return what reads the problem of when waiting groups start, step by step."""
         return ForecastProblemBuilder(self._knowledge, now)
+
+    def expected_run_time(self, key: GroupKey) -> ExpectedRunTime:
+        """Return how long the group is expected to run from its start."""
+        group = self._knowledge.groups.get(key)
+        return self._knowledge.run_times.of_group(group) if group is not None else UNKNOWN_RUN_TIME
 
     def start_times(self, names: Iterable[Name]) -> dict[Name, float]:
         """Return when those of these groups and pods have started that are on nodes by now."""

@@ -3,6 +3,7 @@
 It is made from the status that `posse gangs` and `posse top` print.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -22,6 +23,7 @@ from posse.engine.keys import GroupKey
 from posse.engine.nodes.resources import CPU, MEMORY, PODS, node_allocatable
 from posse.model.node import Node
 from posse.model.pod import Pod
+from posse.model.timestamps import TimestampError, format_timestamp, parse_timestamp
 
 Json = dict[str, Any]
 
@@ -115,7 +117,7 @@ def _why_closed(node: Node, used: Mapping[str, int]) -> str:
 def _gangs(survey: Survey, owners: Owners, now: float) -> dict[str, Json]:
     lines = list(lines_of(survey, owners, None, forecasts=published_forecasts(survey, now)))
     positions = _positions(lines)
-    times = _times(survey)
+    times = _times(survey, now)
     found: dict[str, Json] = {}
     root = ""
     for line in lines:
@@ -137,24 +139,33 @@ def _positions(lines: Iterable[GroupLine]) -> dict[int, int]:
     return {id(line): number for number, line in enumerate(waiting, start=1)}
 
 
-def _times(survey: Survey) -> dict[str, Json]:
-    """When the pods of each group were first on nodes, and when the last of them ended if all have."""
+def _times(survey: Survey, now: float) -> dict[str, Json]:
+    """When the pods of each group were first on nodes, and when the last of them ended or is expected to."""
     found = {}
     for key, members in survey.members.items():
-        started = [time for pod in members.values() if (time := _transition(pod, "PodScheduled"))]
+        started = min((time for pod in members.values() if (time := _scheduled(pod))), default="")
         ended = [_ended(pod) for pod in members.values() if has_ended(pod)]
+        has_ended_whole = len(ended) == len(members)
         found[group_id(key)] = {
-            "started": min(started, default=""),
-            "ended": max(ended, default="") if len(ended) == len(members) else "",
+            "started": started,
+            "ended": max(ended, default="") if has_ended_whole else "",
+            "expectedEnd": "" if has_ended_whole else _expected_end(survey, key, started, now),
         }
     return found
 
 
-def _transition(pod: Pod, condition: str) -> str:
-    conditions = pod.status.conditions
-    return next(
-        (one.last_transition_time for one in conditions if one.type == condition and one.status == "True"), ""
-    )
+def _expected_end(survey: Survey, key: GroupKey, started: str, now: float) -> str:
+    """Empty for a group that waits, runs longer than was expected, or may run for any time."""
+    try:
+        end = parse_timestamp(started) + survey.engine.expected_run_time(key).usual
+    except TimestampError:
+        return ""
+    return format_timestamp(end) if now < end < math.inf else ""
+
+
+def _scheduled(pod: Pod) -> str:
+    conditions = [one for one in pod.status.conditions if one.type == "PodScheduled" and one.status == "True"]
+    return next((one.last_transition_time for one in conditions), "")
 
 
 def _ended(pod: Pod) -> str:

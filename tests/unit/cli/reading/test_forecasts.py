@@ -30,7 +30,9 @@ def a_cluster(published="", lasts="1h"):
     """A node that the first gang has used for ten minutes, and a gang that waits for it."""
     second = gang("second", 1)
     running = pod("first-0", group="first", node_name="n1", gpus=8)
-    running["status"] = {"phase": "Running", "startTime": format_timestamp(NOW - 600)}
+    started = format_timestamp(NOW - 600)
+    scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": started}
+    running["status"] = {"phase": "Running", "startTime": started, "conditions": [scheduled]}
     return ListedObjects(
         groups=[
             annotated(gang("first", 1), EXPECTED_DURATION, lasts),
@@ -93,3 +95,10 @@ def test_the_page_shows_what_is_published():
         "earliest": format_timestamp(NOW + 600),
         "latest": format_timestamp(NOW + 1200),
     }
+
+
+@pytest.mark.parametrize(("lasts", "expected"), [("1h", NOW + 3000), ("5m", None), ("soon", None)])
+def test_the_page_shows_when_a_group_is_expected_to_end_unless_that_is_over(lasts, expected):
+    survey, owners = surveyed(a_cluster(lasts=lasts))
+    shown = {one["name"]: one["expectedEnd"] for one in document_of(survey, owners, NOW)["gangs"].values()}
+    assert shown == {"first": format_timestamp(expected) if expected else "", "second": ""}
