@@ -6,9 +6,8 @@ present columns. A rule that does not apply to a class compiles to None and cost
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Protocol
 
-from posse.engine.causes import ClaimElsewhere, DeviceShortage
 from posse.engine.nodes.arrays import BoolArray, IntArray, Rows
 from posse.engine.rules.context import RuleContext, SchedulingClass
 
@@ -29,15 +28,6 @@ class Filter(Protocol):
 
     def unresolvable(self, rows: Rows) -> BoolArray:
         """Rows, among those that do not pass, where no eviction could help."""
-        ...
-
-
-@runtime_checkable
-class DevicesFilter(Filter, Protocol):
-    """A filter that can tell which claims find no devices."""
-
-    def shortages(self, refused: BoolArray) -> tuple[DeviceShortage | ClaimElsewhere, ...]:
-        """What is short on these rows, none of which passes."""
         ...
 
 

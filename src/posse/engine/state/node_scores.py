@@ -12,7 +12,8 @@ from posse.engine.causes import ClaimElsewhere, DeviceShortage, NoNodeFits, Refu
 from posse.engine.nodes.arrays import ALL_ROWS, BoolArray, IntArray, Rows
 from posse.engine.nodes.node_table import NodeTable
 from posse.engine.rules.context import RuleContext, SchedulingClass
-from posse.engine.rules.contract import DevicesFilter, RelativeScore
+from posse.engine.rules.contract import RelativeScore
+from posse.engine.rules.devices import DeviceFilter
 from posse.engine.rules.profile import CompiledRules, is_static
 from posse.engine.verdict import Code, Verdict
 
@@ -170,13 +171,16 @@ class NodeScores:
         refusals: list[Refusal] = []
         devices: tuple[DeviceShortage | ClaimElsewhere, ...] = ()
         resolvable = np.zeros_like(undecided)
+        has_closed_nodes = bool((undecided & ~self.passes_when_empty()).any())
         for name, made in self._rules.filters:
+            if is_static(made) and not has_closed_nodes:
+                continue
             refused = undecided & ~made.passes(ALL_ROWS)
             if refused.any():
                 refusals += _counted(name, made.refusals(ALL_ROWS), refused)
                 resolvable |= refused & ~made.unresolvable(ALL_ROWS)
                 undecided &= ~refused
-                if isinstance(made, DevicesFilter):
+                if isinstance(made, DeviceFilter):
                     devices = made.shortages(refused)
         code = Code.UNSCHEDULABLE if resolvable.any() else Code.UNRESOLVABLE
         return Verdict(code, NoNodeFits(node_count, tuple(refusals), devices=devices))
