@@ -7,7 +7,7 @@ PORT   ?= 6553
 DOCS_READY := $(VENV)-docs/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-crash test-chaos fuzz attack soak explore simulate check fmt test-kubectl test-clients test-browser cluster-assets test-cluster neighbour-assets test-neighbours conformance conformance-cluster bench bench-simulate bench-jobsets bench-start bench-start-cluster bench-http bench-cluster picture deploy \
+.PHONY: help run test test-crash test-chaos fuzz attack soak explore simulate check fmt test-kubectl test-clients test-browser cluster-assets test-cluster neighbour-assets test-neighbours conformance conformance-cluster bench bench-jobsets bench-start bench-start-cluster bench-http bench-cluster picture deploy \
 	docs test-docs docs-lock dist test-dist image test-helm sbom audit lock clean
 
 help: ## List the targets
@@ -94,9 +94,6 @@ conformance-cluster: cluster-assets ## The same on real control planes: native g
 
 bench: $(READY) ## Measure; prints a table and writes build/bench.json
 	@$(BIN)/python -m bench
-
-bench-simulate: $(READY) ## Speed and memory of simulations: 100,000 pods on 1,000 nodes, 60 days of a real trace; some minutes
-	@$(BIN)/python -m bench.simulations
 
 bench-jobsets: $(READY) ## Time until all gangs of many JobSets run on posse up (ARGS="--jobsets 50 --open-pages 20"); about a minute
 	@$(BIN)/python -m bench.jobsets $(ARGS)

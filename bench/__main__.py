@@ -16,6 +16,7 @@ from bench import (
     large_instances,
     preemption,
     preemption_cost,
+    simulations,
     topology,
     trees,
 )
@@ -32,6 +33,7 @@ SECTIONS: tuple[tuple[str, Callable[[], list[Figure]]], ...] = (
     ("Completeness of the search", completeness.measure),
     ("Large trees, with the exact search", large_instances.measure),
     ("Forecasts", forecasts.measure),
+    ("Simulations, on one core", simulations.measure),
     ("Memory of the engine", engine_memory.measure),
     ("The embedded cluster, in process", embedded_speed.measure),
 )

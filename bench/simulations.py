@@ -1,16 +1,13 @@
-"""How fast simulations are: 100,000 single pods on 1,000 nodes, and 60 days of a real trace, if it is there.
-
-`make bench-simulate` runs them; both take more than the rest of `make bench`.
-"""
+"""How fast simulations are: 100,000 single pods on 1,000 nodes, and 60 days of a real trace, if it is there."""
 
 import gc
 import math
 import resource
 import time
-from collections.abc import Iterator
 
 import numpy as np
 
+from bench.measuring import Figure
 from bench.trace_scenarios import SCENARIOS, TRACES, work
 from posse.simulation.clusters import equal_nodes
 from posse.simulation.jobs import TracedJob
@@ -30,35 +27,33 @@ def single_pods(count: int) -> list[TracedJob]:
     ]
 
 
-def figures() -> Iterator[tuple[str, float, int]]:
-    """Each with seconds of the processor, and memory that was added meanwhile, in MiB."""
+def measure() -> list[Figure]:
+    """Seconds of the processor, beside the memory that was added meanwhile."""
     plain, nodes = named_policies()["posse"], equal_nodes(NODES, 8)
-    for count in (JOBS // 10, JOBS):
-        jobs = single_pods(count)
-        yield f"{count:,} single pods on {NODES:,} nodes", *_measured(VirtualCluster(nodes, jobs, plain))
+    found = [
+        _measured(f"{count:,} single pods, {NODES:,} nodes", VirtualCluster(nodes, single_pods(count), plain))
+        for count in (JOBS // 10, JOBS)
+    ]
     if (TRACES / SCENARIOS["I4"].trace).exists():
-        found = work(SCENARIOS["I4"], TRACES)[1]
-        for name in ("fifo", "greedy", "posse"):
-            cluster = VirtualCluster(found.nodes, found.jobs, named_policies()[name])
-            yield f"I4: 60 days on 80 nodes, {name}", *_measured(cluster)
+        work_of_i4 = work(SCENARIOS["I4"], TRACES)[1]
+        found += [
+            _measured(
+                f"trace I4: 60 days, 80 nodes, {name}",
+                VirtualCluster(work_of_i4.nodes, work_of_i4.jobs, named_policies()[name]),
+            )
+            for name in ("fifo", "greedy")
+        ]
+    return found
 
 
-def _measured(cluster: VirtualCluster) -> tuple[float, int]:
+def _measured(name: str, cluster: VirtualCluster) -> Figure:
     gc.collect()
     before, begin = _peak(), time.process_time()
     record = cluster.run()
+    seconds = time.process_time() - begin
     assert not any(math.isnan(one.start) for one in record.jobs), "a job never started"  # noqa: S101
-    return time.process_time() - begin, _peak() - before
+    return Figure(name, seconds, "s", f"{_peak() - before} MiB added")
 
 
 def _peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-
-
-def main() -> None:
-    for name, seconds, memory in figures():
-        print(f"{name:<48} {seconds:6.1f} s   +{memory} MiB", flush=True)
-
-
-if __name__ == "__main__":
-    main()

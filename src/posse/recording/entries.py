@@ -23,6 +23,14 @@ class Absorbed(msgspec.Struct, frozen=True, tag="absorbed"):
     """The class of the object, if the event is about one."""
 
 
+class AbsorbedNow(msgspec.Struct, frozen=True, tag="absorbed"):
+    """The same while it is written, with what has not become text yet."""
+
+    event: str
+    body: object
+    kind: str = ""
+
+
 class DecidedRound(msgspec.Struct, frozen=True, tag="decided"):
     now: float
     digest: str
@@ -41,7 +49,14 @@ class KnownObjects(msgspec.Struct, frozen=True, tag="known"):
     objects: tuple[Absorbed, ...]
 
 
+class KnownNow(msgspec.Struct, frozen=True, tag="known"):
+    """The same while it is written."""
+
+    objects: tuple[AbsorbedNow, ...]
+
+
 Entry: TypeAlias = Absorbed | DecidedRound | EngineReset | KnownObjects
+NewEntry: TypeAlias = AbsorbedNow | DecidedRound | EngineReset | KnownNow
 
 _encoder = msgspec.json.Encoder()
 ENTRIES_ENCODER = msgspec.json.Encoder()
@@ -65,11 +80,10 @@ def _decoder(kind: type) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(kind)
 
 
-def absorbed_entry(event: EngineEvent) -> Absorbed:
+def absorbed_entry(event: EngineEvent) -> AbsorbedNow:
     if isinstance(event, Observed | Vanished):
-        name = type(event.obj).__name__
-        return Absorbed(type(event).__name__, msgspec.Raw(_encoder.encode(event.obj)), name)
-    return Absorbed(type(event).__name__, msgspec.Raw(_encoder.encode(event)))
+        return AbsorbedNow(type(event).__name__, event.obj, type(event.obj).__name__)
+    return AbsorbedNow(type(event).__name__, event)
 
 
 def event_of(entry: Absorbed) -> EngineEvent:

@@ -1,12 +1,12 @@
 """Writes a recording while the scheduler runs. It never stops the scheduler: without disk space it ends."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from posse.engine.decisions import Decision
 from posse.engine.events import ClusterObject, EngineEvent, Observed, Vanished
-from posse.recording.entries import EngineReset, Entry, KnownObjects, absorbed_entry, decided_entry
+from posse.recording.entries import EngineReset, KnownNow, NewEntry, absorbed_entry, decided_entry
 from posse.recording.segments import SUFFIX, RecordingError, RecordingHeader, SegmentWriter, segments_in
 
 log = logging.getLogger(__name__)
@@ -21,7 +21,7 @@ class Recorder:
         """RecordingError: the folder cannot be used."""
         self._folder, self._header = folder, header
         self._max_bytes = max_bytes
-        self._pending: list[Entry] = []
+        self._pending: list[NewEntry] = []
         self._known: dict[tuple[str, str, str], ClusterObject] = {}
         """What the cluster holds, to begin each segment with."""
         try:
@@ -34,6 +34,8 @@ class Recorder:
         self._pending.append(EngineReset())
 
     def absorbed(self, event: EngineEvent) -> None:
+        if self._writer is None:
+            return
         if isinstance(event, Observed | Vanished):
             metadata = event.obj.metadata
             key = (type(event.obj).__name__, metadata.namespace, metadata.name)
@@ -41,18 +43,15 @@ class Recorder:
                 self._known[key] = event.obj
             else:
                 self._known.pop(key, None)
-        self._put(lambda: absorbed_entry(event))
-
-    def decided(self, now: float, decisions: Sequence[Decision]) -> None:
-        self._put(lambda: decided_entry(now, decisions))
-        if decisions:
+        self._pending.append(absorbed_entry(event))
+        if len(self._pending) >= _ENTRIES_AT_ONCE:
             self.flush()
 
-    def _put(self, entry: Callable[[], Entry]) -> None:
+    def decided(self, now: float, decisions: Sequence[Decision]) -> None:
         if self._writer is None:
             return
-        self._pending.append(entry())
-        if len(self._pending) >= _ENTRIES_AT_ONCE:
+        self._pending.append(decided_entry(now, decisions))
+        if decisions or len(self._pending) >= _ENTRIES_AT_ONCE:
             self.flush()
 
     def flush(self) -> None:
@@ -84,9 +83,7 @@ class Recorder:
         if self._writer is not None:
             self._writer.close()
         self._writer = self._open()
-        self._writer.write(
-            [KnownObjects(tuple(absorbed_entry(Observed(obj)) for obj in self._known.values()))]
-        )
+        self._writer.write([KnownNow(tuple(absorbed_entry(Observed(obj)) for obj in self._known.values()))])
         segments = segments_in(self._folder)
         sizes = [path.stat().st_size for path in segments]
         while len(segments) > 1 and sum(sizes) > self._max_bytes:

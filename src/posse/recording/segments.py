@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from posse.recording.entries import ENTRIES_DECODER, ENTRIES_ENCODER, Entry
+from posse.recording.entries import ENTRIES_DECODER, ENTRIES_ENCODER, Entry, NewEntry
 
 FORMAT = 1
 _FRAME = struct.Struct(">II")
@@ -48,7 +48,7 @@ class SegmentWriter:
         self._file.write(json.dumps(line | {"asks": header.asks, "effort": header.effort}).encode() + b"\n")
         self.size = self._file.tell()
 
-    def write(self, entries: Sequence[Entry]) -> None:
+    def write(self, entries: Sequence[NewEntry]) -> None:
         data = zlib.compress(ENTRIES_ENCODER.encode(entries), 1)
         head = _FRAME.pack(len(data), zlib.crc32(data))
         self._file.write(head + zlib.crc32(head).to_bytes(4) + data)
