@@ -64,7 +64,8 @@ def _flip(folder, count, seed):
 
 def _kill(folder, count, seed):
     ledger, gangs = asyncio.run(kills.run(folder, count, seed, _say))
-    return f"{count}, {ledger.writes} writes acknowledged, {ledger.reads} reads, {gangs} times a gang bound whole"
+    told = f"{ledger.writes} writes acknowledged, {ledger.reads} reads, {gangs} times a gang bound whole"
+    return f"{count}, {told}; replay: {kills.replayed(folder)}"
 
 
 if __name__ == "__main__":

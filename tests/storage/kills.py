@@ -1,7 +1,8 @@
 """`posse up` under load, killed with SIGKILL again and again, beside a ledger of what its client was told.
 
 After each kill the files are read before anything else can change them: what was acknowledged or shown is there,
-nothing is there that was never sent, and of a gang all pods are bound or none.
+nothing is there that was never sent, and of a gang all pods are bound or none. All lives are recorded; in the
+end the recording is replayed, and each decision is the same again.
 """
 
 import asyncio
@@ -54,6 +55,16 @@ class Ledger:
             self.acknowledged[name] = self.sent[name] = self.shown[name] = number
 
 
+def recording_of(folder):
+    return folder.parent / "recording"
+
+
+def replayed(folder):
+    """Return what `posse replay` says. CalledProcessError: a decision differs."""
+    words = [sys.executable, "-m", "posse", "replay", str(recording_of(folder))]
+    return subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip().splitlines()[-1]
+
+
 class Life:
     """One process, from its start to its violent end."""
 
@@ -64,6 +75,7 @@ class Life:
         kubeconfig = self._folder / "kubeconfig"
         kubeconfig.unlink(missing_ok=True)
         words = ["up", "--port", "0", "--data-dir", str(self._folder), "--nodes", "4"]
+        words += ["--record", str(recording_of(self._folder))]
         environment = os.environ | {"XDG_DATA_HOME": str(self._folder.parent / "share")}
         self.process = subprocess.Popen(  # noqa: ASYNC220 - nothing else is under way
             [sys.executable, "-m", "posse", *words],

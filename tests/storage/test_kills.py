@@ -2,11 +2,12 @@
 
 import asyncio
 
-from tests.storage.kills import run
+from tests.storage.kills import replayed, run
 from tests.support.effort import up_to
 
 
-def test_what_was_acknowledged_survives_sigkill(tmp_path):
+def test_what_was_acknowledged_survives_sigkill_and_is_decided_again_in_the_same_way(tmp_path):
     ledger, _gangs = asyncio.run(run(tmp_path / "data", kills=up_to(8), seed=1))
     assert ledger.writes
     assert ledger.reads
+    assert "all equal" in replayed(tmp_path / "data")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 from posse.engine.engine import Engine
@@ -42,9 +43,16 @@ class Replay:
 
 
 def entries_of(folder: Path) -> Iterator[Entry]:
+    """All entries. A segment may end in the middle of a frame where its process was killed."""
     segments = segments_in(folder)
-    for path in segments:
-        yield from read_entries(path, is_last=path == segments[-1])
+    for path, following in zip_longest(segments, segments[1:]):
+        was_last_of_process = following is None or _begins_a_process(following)
+        yield from read_entries(path, may_be_torn=was_last_of_process)
+
+
+def _begins_a_process(segment: Path) -> bool:
+    first = next(read_entries(segment, may_be_torn=True), None)
+    return first is None or isinstance(first, EngineReset)
 
 
 def replay(folder: Path, options: EngineOptions, until: float | None = None) -> Replay:

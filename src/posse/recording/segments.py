@@ -23,6 +23,7 @@ _FRAME = struct.Struct(">II")
 """Length and checksum of the data; a checksum of these two follows."""
 _HEAD_BYTES = _FRAME.size + 4
 SUFFIX = ".rec"
+_MAX_HEADER_BYTES = 1 << 20
 
 
 class RecordingError(Exception):
@@ -46,6 +47,7 @@ class SegmentWriter:
         os.fchmod(self._file.fileno(), 0o600)
         line = {"format": FORMAT, "version": header.version, "settings": header.settings}
         self._file.write(json.dumps(line | {"asks": header.asks, "effort": header.effort}).encode() + b"\n")
+        self._file.flush()
         self.size = self._file.tell()
 
     def write(self, entries: Sequence[NewEntry]) -> None:
@@ -60,11 +62,18 @@ class SegmentWriter:
 
 
 def segments_in(folder: Path) -> list[Path]:
-    """In order. RecordingError: there are none."""
+    """In order, without those whose header was never completed. RecordingError: there are none."""
     found = sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []
-    if not found:
+    begun = [path for path in found if _is_begun(path)]
+    if not begun:
         raise RecordingError(f"{folder} holds no recording: there is no file that ends in {SUFFIX}")
-    return found
+    return begun
+
+
+def _is_begun(path: Path) -> bool:
+    with path.open("rb") as file:
+        line = file.readline(_MAX_HEADER_BYTES)
+    return line.endswith(b"\n") or len(line) == _MAX_HEADER_BYTES
 
 
 def read_header(path: Path) -> RecordingHeader:
@@ -74,7 +83,7 @@ def read_header(path: Path) -> RecordingHeader:
 
 def _header(path: Path, file: BinaryIO) -> RecordingHeader:
     try:
-        line = json.loads(file.readline(1 << 20))
+        line = json.loads(file.readline(_MAX_HEADER_BYTES))
         known = line["format"]
     except (ValueError, KeyError, TypeError) as error:
         raise RecordingError(f"{path} is not a recording: its first line is not a header") from error
@@ -85,8 +94,8 @@ def _header(path: Path, file: BinaryIO) -> RecordingHeader:
     return RecordingHeader(str(line["version"]), line["settings"], bool(line["asks"]), float(line["effort"]))
 
 
-def read_entries(path: Path, *, is_last: bool) -> Iterator[Entry]:
-    """RecordingError: the file is damaged. Only the last segment may end in the middle of a frame."""
+def read_entries(path: Path, *, may_be_torn: bool) -> Iterator[Entry]:
+    """RecordingError: the file is damaged, or ends in the middle of a frame though it may not be torn."""
     with path.open("rb") as file:
         _header(path, file)
         while head := file.read(_HEAD_BYTES):
@@ -97,7 +106,7 @@ def read_entries(path: Path, *, is_last: bool) -> Iterator[Entry]:
                 raise RecordingError(f"{path} is damaged at byte {start}")
             length, checksum = _FRAME.unpack(head[: _FRAME.size]) if len(head) == _HEAD_BYTES else (1, 0)
             data = file.read(length)
-            if len(data) < length and is_last:
+            if len(data) < length and may_be_torn:
                 return
             if len(data) < length or zlib.crc32(data) != checksum:
                 raise RecordingError(f"{path} is damaged at byte {start}")

@@ -92,6 +92,26 @@ def test_a_torn_end_is_left_out(tmp_path):
         assert replay(tmp_path, EngineOptions()).difference is None
 
 
+def test_a_process_that_was_killed_may_leave_a_torn_end_or_no_header(tmp_path):
+    for _ in range(3):
+        run_a_day(RecordedEngine(tmp_path), rounds=3)
+    first, second, third = segments_in(tmp_path)
+    first.write_bytes(first.read_bytes()[:-5])
+    second.write_bytes(b'{"format"')
+    outcome = replay(tmp_path, EngineOptions())
+    assert (outcome.difference, outcome.starts) == (None, 2)
+    assert segments_in(tmp_path) == [first, third]
+
+
+def test_a_torn_end_before_a_segment_of_the_same_process_is_damage(tmp_path):
+    driver = RecordedEngine(tmp_path, max_bytes=40_000)
+    run_a_day(driver, rounds=60)
+    first = segments_in(tmp_path)[0]
+    first.write_bytes(first.read_bytes()[:-5])
+    with pytest.raises(RecordingError, match="is damaged at byte"):
+        list(entries_of(tmp_path))
+
+
 def test_damage_in_the_middle_is_noticed(tmp_path):
     run_a_day(RecordedEngine(tmp_path))
     (path,) = segments_in(tmp_path)
