@@ -12,7 +12,8 @@ from typing import Any
 
 from aiohttp import ClientSession, TCPConnector, web
 
-from posse.client.credentials import ClusterAccess, find_credentials
+from posse.client.cluster_access import ClusterAccess
+from posse.client.credentials import find_credentials
 
 SHOWN, KEPT = "scheduling.k8s.io/v1beta1", "scheduling.posse.dev/v1alpha1"
 GROUP_LABEL = "scheduling.posse.dev/pod-group"

@@ -113,7 +113,19 @@ class ApiClient:
 def _connection(access: Access) -> HTTPConnection:
     if access.tls is None:
         return HTTPConnection(access.host, access.port, timeout=TIMEOUT_SECONDS)
-    return HTTPSConnection(access.host, access.port, timeout=TIMEOUT_SECONDS, context=access.tls)
+    return _TlsConnection(access, access.tls)
+
+
+class _TlsConnection(HTTPSConnection):
+    """The certificate may have another name than the host, as kubeconfigs can say."""
+
+    def __init__(self, access: Access, tls: ssl.SSLContext) -> None:
+        super().__init__(access.host, access.port, timeout=TIMEOUT_SECONDS, context=tls)
+        self._tls, self._name = tls, access.tls_name or access.host
+
+    def connect(self) -> None:
+        HTTPConnection.connect(self)
+        self.sock = self._tls.wrap_socket(self.sock, server_hostname=self._name)
 
 
 def _judged(code: int, answer: bytes) -> Json:

@@ -18,7 +18,8 @@ import aiohttp
 import msgspec
 from yarl import URL
 
-from posse.client.credentials import ClusterAccess, Credentials, CredentialsError
+from posse.client.cluster_access import ClusterAccess, CredentialsError
+from posse.client.credentials import Credentials
 from posse.client.http_connections import Fence, Patience, Wires, keep_alive, open_fence
 from posse.client.http_responses import AnswerBroken, HttpResponse
 from posse.client.reachability import Reachability

@@ -1,41 +1,26 @@
-"""How to reach a cluster and prove who we are: from a kubeconfig, or from what a pod is given.
+"""Who we are to a cluster: from a kubeconfig, or from what a pod is given.
 
-What the files mean, and running the programs that hand out credentials, is left to kubernetes_asyncio.
 Everything is read again on every load, because tokens and certificates are rotated.
 """
 
+import base64
+import binascii
 import os
-import ssl
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
+from typing import Protocol
 
-import yaml
+import msgspec
+
+from posse.client.cluster_access import ClusterAccess, CredentialsError, tls_context, usual_proxy
+from posse.client.exec_plugin import Issued, run_plugin
+from posse.client.kubeconfig import AuthProvider, ChosenContext, read_kubeconfig
 
 HOME_KUBECONFIG = Path("~/.kube/config")
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-SERVICE_HOST = "KUBERNETES_SERVICE_HOST"
-_THIS_MACHINE = frozenset({"127.0.0.1", "::1", "localhost"})
+SERVICE_HOST, SERVICE_PORT = "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"
 IN_CLUSTER = "the service account of this pod"
-
-
-class CredentialsError(Exception):
-    """The credentials are unusable; the message names the file and the problem."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterAccess:
-    """`authorization` is the value of that header, empty when a certificate says who we are."""
-
-    server: str
-    authorization: str
-    tls: ssl.SSLContext | None
-    tls_name: str | None
-    proxy: str | None
 
 
 class Credentials(Protocol):
@@ -67,39 +52,32 @@ class Kubeconfig:
         self._context = context
 
     async def load(self) -> ClusterAccess:
-        # The library takes a second to load, so it is loaded only if needed.
-        from kubernetes_asyncio import client, config  # noqa: PLC0415
-
-        found: Any = client.Configuration()
-        self._check_there()
+        chosen = read_kubeconfig(self.source, self._context)
         try:
-            await config.load_kube_config(self.source, self._context, found, persist_config=False)
-            return _access(found)
-        except (config.ConfigException, OSError, ValueError, yaml.YAMLError) as error:
+            return await _access(chosen)
+        except (OSError, ValueError) as error:
             raise CredentialsError(f"{self.source}: cannot be used: {error}") from error
-        except (AssertionError, AttributeError, TypeError, KeyError) as error:
-            # What the library stumbled over tells about the library.
-            raise CredentialsError(f"{self.source}: not a kubeconfig, or parts of one are missing") from error
-
-    def _check_there(self) -> None:
-        paths = [Path(part).expanduser() for part in self.source.split(os.pathsep) if part]
-        if not any(path.exists() for path in paths):
-            raise CredentialsError(f"{self.source}: no such file; pass --kubeconfig FILE, or set $KUBECONFIG")
 
 
 class ServiceAccountCredentials:
     source = IN_CLUSTER
 
     async def load(self) -> ClusterAccess:
-        from kubernetes_asyncio import client, config  # noqa: PLC0415 - as above
-
-        found: Any = client.Configuration()
         try:
-            # The library left the types of this one out.
-            config.load_incluster_config(found, try_refresh_token=False)  # type: ignore[no-untyped-call]
-            return _access(found)
-        except (config.ConfigException, OSError, ValueError) as error:
+            return _access_of_pod(os.environ.get(SERVICE_HOST, ""), os.environ.get(SERVICE_PORT, ""))
+        except (OSError, ValueError) as error:
             raise CredentialsError(f"{self.source}: cannot be used: {error}") from error
+
+
+def _access_of_pod(host: str, port: str) -> ClusterAccess:
+    if not (host and port):
+        raise ValueError(f"${SERVICE_HOST} and ${SERVICE_PORT} are not both set")
+    token = (SERVICE_ACCOUNT / "token").read_text("utf-8").strip()
+    if not token:
+        raise ValueError(f"{SERVICE_ACCOUNT / 'token'} is empty")
+    server = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
+    tls = tls_context((SERVICE_ACCOUNT / "ca.crt").read_bytes())
+    return ClusterAccess(server, f"Bearer {token}", tls, proxy=usual_proxy(server))
 
 
 def own_namespace() -> str:
@@ -110,50 +88,62 @@ def own_namespace() -> str:
         return ""
 
 
-def _access(found: Any) -> ClusterAccess:
-    server = str(found.host)
+async def _access(chosen: ChosenContext) -> ClusterAccess:
+    cluster, plugin = chosen.cluster, chosen.user.exec
+    server = cluster.server.rstrip("/")
     if not server.startswith(("https://", "http://")):
         raise ValueError(f"its cluster has no server address but {server!r}")
+    issued = await run_plugin(chosen, plugin) if plugin is not None else Issued()
+    tls = None
+    if server.startswith("https://"):
+        certificate = issued.client_certificate_data.encode() or chosen.certificate()
+        key = issued.client_key_data.encode() or chosen.key()
+        if bool(certificate) != bool(key):
+            raise ValueError("of client-certificate and client-key its user has only one")
+        tls = tls_context(chosen.authority(), certificate, key, not cluster.insecure_skip_tls_verify)
     return ClusterAccess(
-        server=server,
-        authorization=str(found.api_key.get("BearerToken", "")).strip(),
-        tls=_tls(found) if server.startswith("https://") else None,
-        tls_name=found.tls_server_name,
-        proxy=found.proxy or _usual_proxy(server),
+        server,
+        f"Bearer {issued.token}" if issued.token else _authorization(chosen),
+        tls,
+        cluster.tls_server_name or None,
+        cluster.proxy_url or usual_proxy(server),
     )
 
 
-def _usual_proxy(server: str) -> str | None:
-    """What $HTTPS_PROXY and its kin say about this server. Asked here once, because asking is slow."""
-    address = urlsplit(server)
-    host = address.hostname or ""
-    if host in _THIS_MACHINE or proxy_bypass(host):
-        return None
-    return getproxies().get(address.scheme)
+def _authorization(chosen: ChosenContext) -> str:
+    user = chosen.user
+    if user.auth_provider is not None:
+        return f"Bearer {_id_token(user.auth_provider, time.time())}"
+    if user.token_file:
+        return f"Bearer {(chosen.user_folder / user.token_file).read_text('utf-8').strip()}"
+    if user.token:
+        return f"Bearer {user.token}"
+    if user.username:
+        return f"Basic {base64.b64encode(f'{user.username}:{user.password}'.encode()).decode()}"
+    return ""
 
 
-def _tls(found: Any) -> ssl.SSLContext:
-    contents = tuple(
-        Path(path).read_bytes() if path else b""
-        for path in (found.ssl_ca_cert, found.cert_file, found.key_file)
-    )
-    return _context((found.ssl_ca_cert, found.cert_file, found.key_file), contents, bool(found.verify_ssl))
+class _Claims(msgspec.Struct):
+    exp: float = float("inf")
 
 
-@lru_cache(maxsize=4)
-def _context(
-    paths: tuple[str | None, str | None, str | None],
-    contents: tuple[bytes, ...],  # noqa: ARG001 - what tells the same files with new contents apart
-    is_verified: bool,
-) -> ssl.SSLContext:
-    """Keep one context while the files are unchanged, because connections are shared per context."""
-    authority, certificate, key = paths
-    context = ssl.create_default_context(cafile=authority)
-    # The certificates that clusters make for themselves often lack what the strict rules ask for.
-    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    if not is_verified:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    if certificate:
-        context.load_cert_chain(certificate, key)
-    return context
+def _id_token(provider: AuthProvider, now: float) -> str:
+    """The token that kubectl keeps in the file. ValueError: it has expired, or the provider is not known."""
+    if provider.name != "oidc":
+        raise ValueError(
+            f"the auth provider {provider.name!r} is not known: use an exec plugin, as kubectl does"
+        )
+    token = provider.config.get("id-token", "")
+    try:
+        claims = token.split(".")[1]
+        expires = msgspec.json.decode(
+            base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)), type=_Claims
+        ).exp
+    except (IndexError, binascii.Error, msgspec.DecodeError) as error:
+        raise ValueError("the id-token of its auth provider oidc is not a token") from error
+    if expires <= now:
+        raise ValueError(
+            "the id-token of its auth provider oidc has expired: any kubectl command renews it, "
+            "or use an exec plugin"
+        )
+    return token

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import cast
 from urllib.parse import urlsplit
 
-from posse.client.credentials import ClusterAccess
+from posse.client.cluster_access import ClusterAccess
 from posse.client.http_responses import AnswerBroken, AnswerReader, HttpResponse
 
 # A peer that is gone without a word is noticed after about half a minute.

@@ -1,18 +1,19 @@
 import asyncio
 import base64
 import json
+import os
 import ssl
 import stat
 import sys
 
 import pytest
 import yaml
-from kubernetes_asyncio.config import incluster_config
+from kubernetes_asyncio import client, config
 
 from posse.apiserver.http.certificates import ensure_certificates
 from posse.client import credentials
+from posse.client.cluster_access import CredentialsError
 from posse.client.credentials import (
-    CredentialsError,
     Kubeconfig,
     ServiceAccountCredentials,
     find_credentials,
@@ -38,7 +39,8 @@ def kubeconfig(path, user, cluster=None, **more):
         "users": [{"name": "u", "user": user}],
         "contexts": [
             {"name": "one", "context": {"cluster": "c", "user": "u"}},
-            {"name": "two", "context": {"cluster": "c", "user": "nobody"}},
+            {"name": "two", "context": {"cluster": "c"}},
+            {"name": "stranger", "context": {"cluster": "c", "user": "nobody"}},
         ],
         "current-context": "one",
         **more,
@@ -71,36 +73,146 @@ def test_a_token_in_a_file_of_its_own_is_read_every_time(tmp_path):
     assert asyncio.run(found.load()).authorization == "Bearer second"
 
 
-def test_a_token_that_a_program_hands_out(tmp_path):
-    program = tmp_path / "login"
-    answer = {
-        "apiVersion": "client.authentication.k8s.io/v1",
-        "kind": "ExecCredential",
-        "status": {"token": "made"},
-    }
-    program.write_text(f"#!{sys.executable}\nprint('''{json.dumps(answer)}''')\n")
+V1 = "client.authentication.k8s.io/v1"
+ANSWER = {"apiVersion": V1, "kind": "ExecCredential", "status": {"token": "made"}}
+
+
+def login(folder, *lines, **more):
+    """A user whose credentials a program hands out, which lies beside the kubeconfig."""
+    program = folder / "login"
+    program.write_text("\n".join([f"#!{sys.executable}", "import json, os, sys", *lines]))
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    login = {
-        "apiVersion": "client.authentication.k8s.io/v1",
-        "command": str(program),
-        "interactiveMode": "Never",
-    }
-    assert loaded(kubeconfig(tmp_path / "k", {"exec": login})).authorization == "Bearer made"
+    return {"exec": {"apiVersion": V1, "command": "./login", "interactiveMode": "Never", **more}}
 
 
-def test_a_program_that_fails_is_told(tmp_path):
-    login = {
-        "apiVersion": "client.authentication.k8s.io/v1",
-        "command": "/bin/false",
-        "interactiveMode": "Never",
+def answering(folder, answer, **more):
+    return login(folder, f"print({json.dumps(answer)!r})", **more)
+
+
+def test_a_token_that_a_program_hands_out(tmp_path):
+    assert loaded(kubeconfig(tmp_path / "k", answering(tmp_path, ANSWER))).authorization == "Bearer made"
+
+
+def test_a_program_is_told_what_the_kubeconfig_says(tmp_path):
+    lines = [
+        'info = json.loads(os.environ["KUBERNETES_EXEC_INFO"])',
+        'token = " ".join([sys.argv[1], os.environ["ZONE"], info["spec"]["cluster"]["server"]])',
+        f'print(json.dumps({{"apiVersion": "{V1}", "kind": "ExecCredential", "status": {{"token": token}}}}))',
+    ]
+    more = {"args": ["--team"], "env": [{"name": "ZONE", "value": "north"}], "provideClusterInfo": True}
+    access = loaded(kubeconfig(tmp_path / "k", login(tmp_path, *lines, **more)))
+    assert access.authorization == "Bearer --team north http://127.0.0.1:1/"
+
+
+def test_a_certificate_that_a_program_hands_out(tmp_path, tls_files, authority):
+    status = {
+        "clientCertificateData": tls_files.server_certificate.read_text(),
+        "clientKeyData": tls_files.server_key.read_text(),
     }
-    assert "cannot be used" in refused(kubeconfig(tmp_path / "k", {"exec": login}))
+    cluster = {
+        "server": "https://127.0.0.1:1",
+        "certificate-authority-data": base64.b64encode(authority).decode(),
+    }
+    user = answering(tmp_path, ANSWER | {"status": status})
+    access = loaded(kubeconfig(tmp_path / "k", user, cluster))
+    assert access.authorization == ""
+    assert access.tls is not None
+
+
+@pytest.mark.parametrize(
+    ("user", "says"),
+    [
+        ({"exec": {"apiVersion": V1, "command": "/bin/false"}}, "/bin/false failed with exit code 1"),
+        ({"exec": {"apiVersion": V1, "command": "/bin/echo"}}, "something else than an ExecCredential"),
+        ({"exec": {"command": "/bin/echo"}}, "exec.apiVersion is ''"),
+        (
+            {"exec": {"apiVersion": V1, "command": "not-there", "installHint": "get it from us"}},
+            "not-there cannot be run: no such file or directory; get it from us",
+        ),
+        ({"exec": {"apiVersion": V1, "command": "x", "interactiveMode": "Always"}}, "there is no terminal"),
+        ({"exec": "login"}, "got `str` - at `$.users[0].user.exec`"),
+        ({"auth-provider": {"name": "gcp"}}, "the auth provider 'gcp' is not known"),
+        ({"auth-provider": {"name": "oidc"}}, "is not a token"),
+        ({"tokenFile": "/not/there"}, "/not/there"),
+    ],
+)
+def test_a_user_that_cannot_be_used_is_told(tmp_path, user, says):
+    assert says in refused(kubeconfig(tmp_path / "k", user))
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (ANSWER | {"apiVersion": f"{V1}beta1"}, f"not {V1} ExecCredential"),
+        (ANSWER | {"status": {}}, "neither token nor certificate"),
+        (ANSWER | {"status": {"clientKeyData": "k"}}, "a key without certificate"),
+    ],
+)
+def test_a_program_that_hands_out_something_else_is_told(tmp_path, answer, says):
+    assert says in refused(kubeconfig(tmp_path / "k", answering(tmp_path, answer)))
+
+
+def id_token(expires):
+    claims = base64.urlsafe_b64encode(json.dumps({"exp": expires}).encode()).decode().rstrip("=")
+    return f"head.{claims}.signature"
+
+
+def test_the_token_that_kubectl_keeps_is_used_until_it_expires(tmp_path):
+    def user(expires):
+        return {"auth-provider": {"name": "oidc", "config": {"id-token": id_token(expires)}}}
+
+    alive = loaded(kubeconfig(tmp_path / "k", user(4_000_000_000)))
+    assert alive.authorization == f"Bearer {id_token(4_000_000_000)}"
+    assert "any kubectl command renews it" in refused(kubeconfig(tmp_path / "k", user(1_000)))
+
+
+def test_a_name_and_a_password(tmp_path):
+    user = {"username": "u", "password": "p"}
+    assert loaded(kubeconfig(tmp_path / "k", user)).authorization == "Basic dTpw"
+
+
+def test_a_certificate_needs_its_key(tmp_path, tls_files):
+    cluster = {"server": "https://127.0.0.1:1"}
+    user = {"client-certificate": str(tls_files.server_certificate)}
+    assert "has only one" in refused(kubeconfig(tmp_path / "k", user, cluster))
+    whole = user | {"client-key": str(tls_files.server_key)}
+    assert loaded(kubeconfig(tmp_path / "k", whole, cluster)).tls is not None
+
+
+def test_of_several_files_the_first_that_has_a_name_counts(tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "token").write_text("beside the second")
+    first = kubeconfig(tmp_path / "first", {}, users=None)
+    second = kubeconfig(tmp_path / "other" / "second", {"tokenFile": "token"}, {"server": "https://not.this"})
+    access = loaded(os.pathsep.join([str(tmp_path / "missing"), str(first), str(second)]))
+    assert (access.server, access.authorization) == ("http://127.0.0.1:1", "Bearer beside the second")
+
+
+@pytest.mark.parametrize(
+    "user", [{"token": "t"}, {"username": "u", "password": "p"}, {"tokenFile": "beside"}, {}]
+)
+def test_the_stock_client_reads_the_same(tmp_path, user):
+    (tmp_path / "beside").write_text("t")
+    cluster = {
+        "server": "https://127.0.0.1:1/",
+        "insecure-skip-tls-verify": True,
+        "tls-server-name": "n",
+        "proxy-url": "http://p:1",
+    }
+    path = kubeconfig(tmp_path / "k", user, cluster)
+    access, theirs = loaded(path), client.Configuration()
+    asyncio.run(config.load_kube_config(str(path), client_configuration=theirs, persist_config=False))
+    assert access.server == theirs.host
+    assert access.authorization == theirs.api_key.get("BearerToken", "")
+    assert (access.tls_name, access.proxy) == (theirs.tls_server_name, theirs.proxy)
+    assert (access.tls.verify_mode is ssl.CERT_NONE) == (not theirs.verify_ssl)
 
 
 def test_the_context_says_who_we_are(tmp_path):
     path = kubeconfig(tmp_path / "k", {"token": "secret"})
     assert loaded(path, "two").authorization == ""
-    assert "three" in refused(path, "three")
+    assert 'no entry "three" in contexts; it has one, two, stranger' in refused(path, "three")
+    assert 'no entry "nobody" in users; it has u' in refused(path, "stranger")
 
 
 def test_an_authority_makes_a_context_that_is_kept_while_it_stays_the_same(tmp_path, authority):
@@ -140,8 +252,6 @@ def test_the_account_of_a_pod(tmp_path, monkeypatch, authority):
     (tmp_path / "token").write_text("mounted\n")
     (tmp_path / "ca.crt").write_bytes(authority)
     (tmp_path / "namespace").write_text("posse-system\n")
-    monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(tmp_path / "token"))
-    monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(tmp_path / "ca.crt"))
     monkeypatch.setattr(credentials, "SERVICE_ACCOUNT", tmp_path)
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "fd00::1")
     monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "443")

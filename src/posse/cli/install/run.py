@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from posse.cli.problems import Problem
+from posse.client.cluster_access import CredentialsError
 from posse.client.connection import Connection
-from posse.client.credentials import CredentialsError, find_credentials
+from posse.client.credentials import find_credentials
 from posse.client.served_versions import ServedVersions
 from posse.kinds.discovered import ClusterForm
 from posse.kinds.machinery.errors import NOT_FOUND, ApiError

@@ -10,7 +10,7 @@ from posse.apiserver.http.server import PortInUse
 from posse.cli.configuration_file import unusable
 from posse.cli.problems import Problem
 from posse.cli.run.page import page_of_run
-from posse.client.credentials import CredentialsError
+from posse.client.cluster_access import CredentialsError
 from posse.client.http_responses import AnswerBroken
 from posse.configuration.problems import ConfigurationError
 from posse.recording.segments import RecordingError

@@ -17,7 +17,6 @@ import uvloop
 
 from posse.apiserver.http.server import Listener, PortInUse, serve, serve_on
 from posse.apiserver.http.tokens import ensure_token
-from posse.cli.access import read_access
 from posse.cli.configuration_file import rules_in_force
 from posse.cli.locations import kubeconfig_in_force
 from posse.cli.problems import Problem
@@ -27,8 +26,10 @@ from posse.cli.session import Rules
 from posse.cli.ui.answers import PageAnswers, RecordedCluster
 from posse.cli.ui.live_cluster import LiveCluster
 from posse.cli.ui.page_state import PageState
+from posse.client.cluster_access import CredentialsError
 from posse.client.connection import Connection
-from posse.client.credentials import SERVICE_HOST, CredentialsError, find_credentials
+from posse.client.credentials import SERVICE_HOST, find_credentials
+from posse.client.kubeconfig import read_kubeconfig
 from posse.installation.page import PAGE_PATH
 from posse.page.app import build_page
 from posse.page.feed import LiveFeed
@@ -159,7 +160,8 @@ async def _live(options: PageOptions, parts: AsyncExitStack) -> LiveCluster:
     connection = Connection(find_credentials(path, options.context))
     await connection.open()
     parts.push_async_callback(connection.close)
-    return LiveCluster(connection, read_access(path).namespace if path else "default", options.metrics)
+    namespace = read_kubeconfig(str(path), options.context).namespace if path else "default"
+    return LiveCluster(connection, namespace, options.metrics)
 
 
 def _recorded(options: PageOptions) -> RecordedCluster | None:
