@@ -1,16 +1,28 @@
-"""Names of pods, groups and claims, as events and decisions use them."""
+"""Names of pods, groups and claims, as events and decisions use them.
+
+They are Structs, because every event makes some and looks some up: these are quick to make, keep their hash,
+and the garbage collector does not look at them.
+"""
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class PodRef:
+class PodRef(msgspec.Struct, frozen=True, gc=False):
     namespace: str
     name: str
     uid: str
-    scheduler_name: str = field(default="", compare=False)
-    """The scheduler that reports on the pod."""
+    scheduler_name: str = ""
+    """The scheduler that reports on the pod. It does not count in comparisons."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PodRef):
+            return NotImplemented
+        return (self.uid, self.name, self.namespace) == (other.uid, other.name, other.namespace)
+
+    def __hash__(self) -> int:
+        return hash((self.namespace, self.name, self.uid))
 
 
 NATIVE_FORM = "scheduling.k8s.io"
@@ -18,8 +30,8 @@ WORKLOAD_FORM = "workloadRef"
 """The two forms of Kubernetes itself. Messages name a form only if it is another."""
 
 
-class GroupKey(NamedTuple):
-    """Name of a group. A tuple of strings, because lookups are frequent and tuples hash fastest."""
+class GroupKey(msgspec.Struct, frozen=True, order=True, gc=False, cache_hash=True):
+    """Name of a group."""
 
     namespace: str
     name: str
@@ -43,8 +55,8 @@ class GroupKey(NamedTuple):
         return f"{place} ({self.form})"
 
 
-class ClaimKey(NamedTuple):
-    """Name of a claim, for volumes or devices. A tuple for the same reason as GroupKey."""
+class ClaimKey(msgspec.Struct, frozen=True, order=True, gc=False, cache_hash=True):
+    """Name of a claim, for volumes or devices."""
 
     namespace: str
     name: str

@@ -4,6 +4,8 @@ The message is text for people on the victim itself. After a restart it is also 
 says which preemptor a victim was evicted for. Other schedulers name no preemptor.
 """
 
+from msgspec.structs import replace
+
 from posse.engine.groups.forms import DISRUPTION_TARGET
 from posse.engine.keys import GroupKey, GroupRef, PodRef
 from posse.model.pod import Pod
@@ -22,7 +24,7 @@ def described(who: PodRef | GroupKey) -> str:
     if isinstance(who, PodRef):
         return f"pod {who.namespace}/{who.name}"
     kind = "compositepodgroup" if who.is_composite else "podgroup"
-    return f"{kind} {who._replace(is_composite=False)}"
+    return f"{kind} {replace(who, is_composite=False)}"
 
 
 def was_preempted(pod: Pod) -> bool:

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
+import msgspec
+
 from posse.engine.decisions import PublishReservation
 from posse.engine.groups.forms import form_of
 from posse.engine.groups.group_book import GroupBook
@@ -144,4 +146,4 @@ def _is_requested(root: Root, reservation: CapacityReservation) -> bool:
 
 def _described(key: GroupKey) -> GroupKey:
     """The key of the object that describes the group, where one object describes several."""
-    return key._replace(pod_group="", replica_key="")
+    return msgspec.structs.replace(key, pod_group="", replica_key="")

@@ -1,6 +1,7 @@
 """The reserved capacity of a group as text: an annotation on its object, for other processes to read."""
 
 import msgspec
+from msgspec.structs import replace
 
 from posse.engine.groups.forms import WORKLOAD_REF
 from posse.engine.keys import GroupKey
@@ -62,7 +63,7 @@ def holder_named(note: ReservationNote, described: GroupKey) -> GroupKey:
     """The group that the note is about, on the object of this key."""
     if described.form != WORKLOAD_REF.name:
         return described
-    return described._replace(pod_group=note.pod_group, replica_key=note.replica_key)
+    return replace(described, pod_group=note.pod_group, replica_key=note.replica_key)
 
 
 def reservation_of(
