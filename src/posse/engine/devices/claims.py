@@ -41,9 +41,8 @@ class DeviceClaimRecord(msgspec.Struct, frozen=True, gc=False, eq=False):
     @property
     def pod_uids(self) -> list[str] | None:
         """Uids of the pods it is reserved for; None if it is reserved for anything else, or nothing."""
-        if not self.consumers or any(not is_pod(one) for one in self.consumers):
-            return None
-        return [one.uid for one in self.consumers]
+        uids = [one.uid for one in self.consumers if is_pod(one)]
+        return uids if uids and len(uids) == len(self.consumers) else None
 
     @property
     def selector(self) -> NodeSelector | None:
@@ -54,15 +53,16 @@ class DeviceClaimRecord(msgspec.Struct, frozen=True, gc=False, eq=False):
 def _record_of(key: ClaimKey, claim: ResourceClaim) -> DeviceClaimRecord:
     metadata, allocation = claim.metadata, claim.status.allocation
     results = allocation.devices.results if allocation is not None else ()
+    owners = [one.uid for one in metadata.owner_references if one.controller]
     return DeviceClaimRecord(
         key,
         claim,
         metadata.uid,
-        next((one.uid for one in metadata.owner_references if one.controller), ""),
+        owners[0] if owners else "",
         allocation,
         used_by(allocation),
         claim.status.reserved_for,
-        is_slow=any(one.binding_conditions for one in results),
+        is_slow=bool([one for one in results if one.binding_conditions]),
         is_for_extended_resources=EXTENDED_RESOURCE_CLAIM_ANNOTATION in metadata.annotations,
     )
 
@@ -73,8 +73,10 @@ def is_pod(consumer: ResourceClaimConsumerReference) -> bool:
 
 def used_by(allocation: AllocationResult | None) -> tuple[UsedDevice, ...]:
     """Access for administrators takes no device away from others."""
+    if allocation is None:
+        return ()
     used = []
-    for one in allocation.devices.results if allocation is not None else ():
+    for one in allocation.devices.results:
         if not one.admin_access:
             consumed = None
             if one.share_id is not None:
@@ -132,7 +134,8 @@ class ClaimBook:
 
     def is_released(self, record: DeviceClaimRecord) -> bool:
         """Whether this version of the claim was released; a newer one shows what has become of that."""
-        return self._released.get(record.key) == (record.uid, record.claim.metadata.resource_version)
+        released = self._released.get(record.key)
+        return released is not None and released == (record.uid, record.claim.metadata.resource_version)
 
     def suspect(self, key: ClaimKey) -> None:
         """Have a look at the claim in the next round: its pods may not have started."""
@@ -147,8 +150,8 @@ class ClaimBook:
         known = self.claims.get(ClaimKey(claim.metadata.namespace, claim.metadata.name))
         if known is None or known.uid != claim.metadata.uid:
             return False
-        versions = known.claim.metadata.resource_version, claim.metadata.resource_version
-        return all(one.isdigit() for one in versions) and int(versions[0]) > int(versions[1])
+        ours, theirs = known.claim.metadata.resource_version, claim.metadata.resource_version
+        return ours.isdigit() and theirs.isdigit() and int(ours) > int(theirs)
 
     def drop_claim(self, key: ClaimKey) -> None:
         record = self.claims.pop(key, None)

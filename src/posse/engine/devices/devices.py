@@ -4,9 +4,10 @@ Pods without claims never come here.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from posse.engine.causes import ClaimElsewhere, DeviceShortage
 from posse.engine.devices.answers import DeviceAnswers, Reply
@@ -17,6 +18,8 @@ from posse.engine.devices.needs import (
     NeedsReader,
     claim_keys,
     claim_names,
+    distinct_keys,
+    pod_claims,
 )
 from posse.engine.devices.plugin_nodes import PluginNodes
 from posse.engine.devices.promises import HeldDevices
@@ -36,8 +39,7 @@ from posse.model.resource_claim import EXTENDED_RESOURCE_CLAIM_ANNOTATION, Devic
 _MAX_REMEMBERED = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceChange:
+class DeviceChange(msgspec.Struct, frozen=True, gc=False):
     """What an event has changed."""
 
     nodes: Sequence[str]
@@ -133,6 +135,8 @@ class Devices:
 
     def _freed(self, before: Iterable[UsedDevice], pods: Sequence[str]) -> DeviceChange:
         freed = [one.device for one in before if one.device not in self._in_use or one.consumed is not None]
+        if not freed:
+            return DeviceChange((), is_everywhere=False, pods=pods)
         is_everywhere = any(self.inventory.is_spanned(device) for device in freed)
         return DeviceChange(self.inventory.note_use(freed), is_everywhere, pods)
 
@@ -169,9 +173,10 @@ class Devices:
 
     def needs(self, pod: Pod) -> DeviceNeeds | None:
         """The needs of the pod; None for the many pods without claims."""
-        for key in claim_keys(pod):
+        claims = pod_claims(pod)
+        for key in distinct_keys(claims):
             self._no_longer_alone += self.book.note_user(key, pod.metadata.uid)
-        needs = self._reader.read(pod, spans_nodes=self.inventory.has_spanning_pools)
+        needs = self._reader.read(pod, claims, spans_nodes=self.inventory.has_spanning_pools)
         if needs.problem:
             return needs
         if not (needs.claims or needs.extended):

@@ -49,10 +49,11 @@ class _Part:
 
 def names_a_class(pod: Pod) -> bool:
     """Whether it requests an extended resource that is named after a device class."""
-    containers = (*pod.spec.init_containers, *pod.spec.containers)
-    return any(
-        name.startswith(DEVICE_CLASS_RESOURCE_PREFIX) for one in containers for name in one.resources.requests
-    )
+    for one in (*pod.spec.init_containers, *pod.spec.containers):
+        for name in one.resources.requests:
+            if name.startswith(DEVICE_CLASS_RESOURCE_PREFIX):
+                return True
+    return False
 
 
 def claim_name(pod: Pod) -> str:

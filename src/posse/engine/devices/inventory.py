@@ -9,6 +9,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+import msgspec
 import numpy as np
 
 from posse.engine.devices.pools import Counters, PoolKey, PoolReader, PoolRecord, pool_key
@@ -33,8 +34,7 @@ class _Layout:
     """Whether devices of other nodes, or of none, are among them."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Place:
+class _Place(msgspec.Struct, frozen=True, eq=False, gc=False):
     """The devices of one node."""
 
     layout: _Layout
@@ -286,6 +286,9 @@ class Inventory:
 
     def _gather(self, node: str) -> _Place:
         local = [self._pools[key] for key in self._local.get(node, ())]
+        if len(local) == 1 and not self._spanning:
+            (pool,) = local
+            return _Place(self._layout((pool.likeness,)), (pool,), pool.devices, pool.ids)
         spanning = [self._pools[key] for key in self._spanning if self._reaches(self._pools[key], node)]
         pools = sorted((*local, *spanning), key=lambda pool: pool.rank)
         devices: list[DeviceRecord] = []
@@ -299,12 +302,15 @@ class Inventory:
             else:
                 features.append(pool.likeness)
                 devices += pool.devices
-                own += [device.id for device in pool.devices]
-        key = tuple(features)
-        layout = self._layouts.get(key)
-        if layout is None:
-            layout = self._layouts[key] = _Layout(len(self._layouts), bool(spanning))
+                own += pool.ids
+        layout = self._layout(tuple(features), is_spanned=bool(spanning))
         return _Place(layout, tuple(pools), tuple(devices), tuple(own))
+
+    def _layout(self, features: Hashable, *, is_spanned: bool = False) -> _Layout:
+        known = self._layouts.get(features)
+        if known is None:
+            known = self._layouts[features] = _Layout(len(self._layouts), is_spanned)
+        return known
 
     def _reaches(self, pool: PoolRecord, node: str) -> bool:
         return node in pool.node_names or any(self._selects(one, node) for one in pool.selectors)

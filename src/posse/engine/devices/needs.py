@@ -5,8 +5,11 @@ asks for. So pods with claims of their own are of one class, however many claims
 count by their name.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+from msgspec.structs import replace
 
 from posse.engine.devices.claims import MAX_CONSUMERS, ClaimBook, DeviceClaimRecord
 from posse.engine.devices.extended import extended_claims, names_a_class
@@ -16,6 +19,7 @@ from posse.engine.nodes.resources import effective_requests
 from posse.model.pod import Pod, PodResourceClaim
 
 _EXTENDED = " extended resources"
+_MAX_REMEMBERED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +33,7 @@ class OwnClaim:
     """The name that the pod has for it, or another of the same class."""
 
 
-@dataclass(frozen=True, slots=True)
-class NamedClaim:
+class NamedClaim(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     """A claim that others may use too, or that has devices."""
 
     key: ClaimKey
@@ -45,8 +48,7 @@ class ExtendedNeed:
     claim: OwnClaim
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceNeeds:
+class DeviceNeeds(msgspec.Struct, frozen=True, cache_hash=True):
     claims: tuple[OwnClaim | NamedClaim, ...] = ()
     """In the order of the pod's entries, each once."""
     problem: str = ""
@@ -65,8 +67,7 @@ class DeviceNeeds:
         return DeviceNeeds((*self.claims, *made), spans_nodes=self.spans_nodes)
 
 
-@dataclass(frozen=True, slots=True)
-class PodClaim:
+class PodClaim(msgspec.Struct, frozen=True, gc=False):
     """One entry of a pod, and the claim that stands for it."""
 
     entry: PodResourceClaim
@@ -74,18 +75,17 @@ class PodClaim:
     """None while the claim has not been made."""
 
 
-def pod_claims(pod: Pod) -> Iterator[PodClaim]:
+def pod_claims(pod: Pod) -> list[PodClaim]:
     """The claims of a pod, without entries that turned out to need none."""
+    claims: list[PodClaim] = []
     made = {one.name: one.resource_claim_name for one in pod.status.resource_claim_statuses}
     for entry in pod.spec.resource_claims:
-        if entry.resource_claim_name:
-            yield PodClaim(entry, ClaimKey(pod.metadata.namespace, entry.resource_claim_name))
+        name = entry.resource_claim_name or made.get(entry.name)
+        if name:
+            claims.append(PodClaim(entry, ClaimKey(pod.metadata.namespace, name)))
         elif entry.name not in made:
-            yield PodClaim(entry, None)
-        else:
-            name = made[entry.name]
-            if name:
-                yield PodClaim(entry, ClaimKey(pod.metadata.namespace, name))
+            claims.append(PodClaim(entry, None))
+    return claims
 
 
 def extended_key(pod: Pod) -> ClaimKey:
@@ -104,7 +104,12 @@ def owner_of_extended(key: ClaimKey) -> str:
 
 def claim_keys(pod: Pod) -> list[ClaimKey]:
     """The claims that exist for the pod, each once, in the order of its entries."""
-    return list(dict.fromkeys(one.key for one in pod_claims(pod) if one.key is not None))
+    return distinct_keys(pod_claims(pod))
+
+
+def distinct_keys(claims: Sequence[PodClaim]) -> list[ClaimKey]:
+    keys = [one.key for one in claims if one.key is not None]
+    return keys if len(keys) < 2 else list(dict.fromkeys(keys))
 
 
 def claim_names(pod: Pod) -> list[str]:
@@ -115,11 +120,13 @@ def claim_names(pod: Pod) -> list[str]:
 class NeedsReader:
     def __init__(self, book: ClaimBook) -> None:
         self._book = book
+        self._known: dict[tuple[bool | ClaimShape | NamedClaim, ...], DeviceNeeds] = {}
+        """By what the claims count by: pods of one class share one value, which is quick to look up."""
 
-    def read(self, pod: Pod, *, spans_nodes: bool) -> DeviceNeeds:
-        """The needs of a pod that names claims. `spans_nodes`: devices are there that several nodes reach."""
-        claims: dict[ClaimKey, OwnClaim | NamedClaim] = {}
-        for one in pod_claims(pod):
+    def read(self, pod: Pod, listed: Sequence[PodClaim], *, spans_nodes: bool) -> DeviceNeeds:
+        """The needs of a pod with these claims. `spans_nodes`: devices are there that several nodes reach."""
+        claims: dict[ClaimKey, ClaimShape | NamedClaim] = {}
+        for one in listed:
             if one.key is None:
                 template = one.entry.resource_claim_template_name
                 problem = (
@@ -134,12 +141,30 @@ class NeedsReader:
             if isinstance(shape, str):
                 return DeviceNeeds(problem=f'resourceclaim "{one.key.name}": {shape}')
             if record.allocation is None and self._is_own(pod, record):
-                claims[one.key] = OwnClaim(len(claims), shape, one.entry.name)
+                claims[one.key] = shape
             else:
-                claims[one.key] = NamedClaim(one.key, record.uid)
-        listed = tuple(claims.values())
-        is_named = any(isinstance(claim, NamedClaim) for claim in listed)
-        return self._with_extended(pod, DeviceNeeds(listed, spans_nodes=spans_nodes or is_named))
+                claims[one.key], spans_nodes = NamedClaim(one.key, record.uid), True
+        needs = self._known.get((spans_nodes, *claims.values()))
+        if needs is None:
+            names = {one.key: one.entry.name for one in listed}
+            needs = self._remembered(claims, names, spans_nodes=spans_nodes)
+        return self._with_extended(pod, needs)
+
+    def _remembered(
+        self,
+        claims: Mapping[ClaimKey, ClaimShape | NamedClaim],
+        names: Mapping[ClaimKey | None, str],
+        *,
+        spans_nodes: bool,
+    ) -> DeviceNeeds:
+        if len(self._known) >= _MAX_REMEMBERED:
+            self._known.clear()
+        found = tuple(
+            OwnClaim(position, one, names[key]) if isinstance(one, ClaimShape) else one
+            for position, (key, one) in enumerate(claims.items())
+        )
+        needs = self._known[spans_nodes, *claims.values()] = DeviceNeeds(found, spans_nodes=spans_nodes)
+        return needs
 
     def _with_extended(self, pod: Pod, needs: DeviceNeeds) -> DeviceNeeds:
         book, made = self._book, list[ExtendedNeed]()
@@ -174,8 +199,10 @@ class NeedsReader:
             return (
                 f'resourceclaim "{name}" was not created for pod {pod.metadata.namespace}/{pod.metadata.name}'
             )
+        if len(record.consumers) < MAX_CONSUMERS or record.pod_uids is None:
+            return ""
         uids = dict.fromkeys(one.uid for one in record.consumers)
-        if len(uids) >= MAX_CONSUMERS and record.pod_uids is not None and pod.metadata.uid not in uids:
+        if len(uids) >= MAX_CONSUMERS and pod.metadata.uid not in uids:
             return f'resourceclaim "{name}" is reserved for {MAX_CONSUMERS} pods, and cannot be for more'
         return ""
 

@@ -5,7 +5,8 @@ devices. Its nodes are known all the same, to tell pods there what is wrong.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from posse.engine.devices.records import DeviceId, DeviceKinds, DeviceRecord, amount_of
 from posse.model.device import (
@@ -28,11 +29,12 @@ Counters = Mapping[tuple[str, str], int]
 _REPELLING = frozenset({NO_SCHEDULE, NO_EXECUTE})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PoolRecord:
+class PoolRecord(msgspec.Struct, frozen=True, eq=False, gc=False):
     key: PoolKey
     devices: tuple[DeviceRecord, ...]
     """In the order in which the driver wants them to be given away; none unless the pool is usable."""
+    ids: tuple[DeviceId, ...]
+    """Of these devices."""
     counters: Counters
     is_complete: bool
     error: str
@@ -82,6 +84,7 @@ class PoolReader:
         return PoolRecord(
             key,
             given,
+            tuple(device.id for device in given),
             counters,
             is_complete,
             error,

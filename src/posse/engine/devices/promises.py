@@ -7,7 +7,8 @@ has become of the pod.
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+
+import msgspec
 
 from posse.engine.devices.claims import ClaimBook, DeviceClaimRecord
 from posse.engine.devices.needs import extended_key_of, owner_of_extended
@@ -16,18 +17,16 @@ from posse.engine.devices.usage import DevicesInUse, UsedDevice
 from posse.engine.keys import ClaimKey
 
 
-@dataclass(frozen=True, slots=True)
-class _ClaimWrite:
+class _ClaimWrite(msgspec.Struct, frozen=True, gc=False):
     holder: ClaimKey
     used: tuple[UsedDevice, ...]
 
 
-@dataclass(slots=True, eq=False)
-class Promise:
+class Promise(msgspec.Struct, eq=False, gc=False):
     grants: tuple[Grant, ...]
     node: str
     """The node for which the devices were chosen."""
-    users: dict[str, None] = field(default_factory=dict)
+    users: dict[str, None] = msgspec.field(default_factory=dict)
     """Uids of the pods on nodes that use it."""
 
     @property
@@ -38,9 +37,13 @@ class Promise:
 def used_of(grants: Iterable[Grant]) -> tuple[UsedDevice, ...]:
     """Access for administrators takes no device away from others."""
     return tuple(
-        UsedDevice(one.device.id, tuple(sorted(one.consumed.items())) if one.consumed is not None else None)
-        for one in grants
-        if not one.wanted.is_admin
+        [
+            UsedDevice(
+                one.device.id, tuple(sorted(one.consumed.items())) if one.consumed is not None else None
+            )
+            for one in grants
+            if not one.wanted.is_admin
+        ]
     )
 
 
@@ -83,7 +86,8 @@ class HeldDevices:
             if key in self._written:
                 holds = tuple(dict.fromkeys((*holds, *self._written[key])))
         self._hold(key, holds)
-        for made in self._book.made_for(owner) if (owner := owner_of_extended(key)) else ():
+        owner = owner_of_extended(key)
+        for made in self._book.made_for(owner) if owner else ():
             self.recount(made)
 
     def _is_promised_to_owner(self, record: DeviceClaimRecord) -> bool:
@@ -138,8 +142,9 @@ class HeldDevices:
 
     def forget_gone(self) -> None:
         """Drop pods whose reservations have ended."""
-        for uid in [uid for uid in self._gone if not self._book.reserved_for(uid)]:
-            del self._gone[uid]
+        if self._gone:
+            for uid in [uid for uid in self._gone if not self._book.reserved_for(uid)]:
+                del self._gone[uid]
 
     @property
     def is_any_clearing(self) -> bool:
@@ -190,7 +195,7 @@ class HeldDevices:
         return claim in self._writes
 
     def _count_writes(self, claim: ClaimKey, holder: ClaimKey) -> None:
-        used = dict.fromkeys(used for one in self._writes.get(claim, ()) for used in one.used)
+        used = dict.fromkeys([used for one in self._writes.get(claim, ()) for used in one.used])
         if used:
             self._written[holder] = used
         else:

@@ -7,6 +7,7 @@ Once the draft is committed, they stay as they are.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 
 from posse.engine.devices.answers import DeviceAnswers
@@ -23,8 +24,7 @@ from posse.engine.nodes.node_table import NodeTable
 from posse.model.pod import Pod
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DevicePlacement:
+class DevicePlacement(msgspec.Struct, frozen=True, eq=False, gc=False):
     """A pod on a node, with the claims that it uses by promise."""
 
     uid: str
@@ -37,8 +37,7 @@ class DevicePlacement:
     """Former devices of other pods of the draft, which were changed for this one."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Held:
+class Held(msgspec.Struct, frozen=True, eq=False, gc=False):
     """What a removed pod held, to be held again."""
 
     placed: DevicePlacement
@@ -111,7 +110,7 @@ class Proposals:
             solution = [choice[key] for key in waiting]
         for key, grants in zip(waiting, solution, strict=True):
             self.held.promise(key, grants, node)
-        promised = tuple(key for key in keys if key in self.held.promises)
+        promised = tuple([key for key in keys if key in self.held.promises])
         for key in promised:
             self.held.promises[key].users[uid] = None
         self._placed[uid] = DevicePlacement(uid, row, needs, keys, promised, tuple(revised))

@@ -1,7 +1,6 @@
 """Devices in use, anywhere in the cluster: whole devices, shares of devices, and counters of pools."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 import msgspec
 
@@ -15,13 +14,12 @@ class UsedDevice(msgspec.Struct, frozen=True, gc=False):
     consumed: tuple[tuple[str, int], ...] | None = None
 
 
-@dataclass(slots=True, eq=False)
-class DeviceUse:
+class DeviceUse(msgspec.Struct, eq=False, gc=False):
     """The use of one device by all claims together."""
 
     holders: int = 0
     """Claims that use it, whole or in part."""
-    consumed: dict[str, int] = field(default_factory=dict)
+    consumed: dict[str, int] = msgspec.field(default_factory=dict)
 
 
 NOT_USED = DeviceUse()

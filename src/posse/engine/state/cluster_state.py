@@ -209,8 +209,9 @@ class ClusterState:
         rows = [self.nodes.row_of[node] for node in change.nodes if node in self.nodes.row_of]
         if change.is_everywhere:
             rows = list(self.nodes.row_of.values())
-        self.nodes.touch_all(rows)
-        self._improved_rows += rows
+        if rows:
+            self.nodes.touch_all(rows)
+            self._improved_rows += rows
         return change.pods
 
     # --- pods --------------------------------------------------------------------------------------------
