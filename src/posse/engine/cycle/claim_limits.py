@@ -1,50 +1,45 @@
 """A claim is reserved for a limited number of pods and groups: bindings beyond that are taken back."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
-from posse.engine.decisions import Bind, Placement
+import msgspec
+
 from posse.engine.devices.claims import MAX_CONSUMERS, ClaimBook
 from posse.engine.keys import ClaimKey
+from posse.model.resource_claim import ResourceClaimConsumerReference
 
-Consumers = Callable[[Placement], Sequence[tuple[ClaimKey, str]]]
-"""The claims of a placed pod, with the uid that each is reserved for."""
+
+class ClaimUse(msgspec.Struct, frozen=True, gc=False):
+    """A claim of a pod, and the pod or group that it is reserved for."""
+
+    key: ClaimKey | None
+    """None if there is no claim, though the pod got a node."""
+    consumer: ResourceClaimConsumerReference
 
 
 class ClaimLimits:
     """The reservations of one round, beside those that claims have."""
 
-    def __init__(self, book: ClaimBook, consumers: Consumers) -> None:
+    def __init__(self, book: ClaimBook) -> None:
         self._book = book
-        self._consumers = consumers
         self._reserved: dict[ClaimKey, dict[str, None]] = {}
 
-    def kept(self, bind: Bind) -> tuple[Bind | None, dict[Placement, ClaimKey]]:
-        """The binding, without pods for which a claim has no reservation left, and these with the claim.
+    def beyond(self, uses: Sequence[Sequence[ClaimUse]]) -> dict[int, ClaimKey]:
+        """Of these pods, those for which a claim has no reservation left: number of the pod, and the claim.
 
-        Pods of a group are bound together or not at all.
+        All others get their reservations.
         """
-        if not self._may_exceed(bind):
-            return bind, {}
-        beyond = {one: key for one in bind.placements if (key := self._reserve(one)) is not None}
-        if bind.group is not None and beyond:
-            first = next(iter(beyond.values()))
-            return None, dict.fromkeys(bind.placements, first)
-        within = tuple(one for one in bind.placements if one not in beyond)
-        return (replace(bind, placements=within) if within else None), beyond
+        full = [(number, self._reserve(of_pod)) for number, of_pod in enumerate(uses)]
+        return {number: key for number, key in full if key is not None}
 
-    def _may_exceed(self, bind: Bind) -> bool:
-        keys = dict.fromkeys(key for one in bind.placements for key, _ in self._consumers(one))
-        return any(len(self._of(key)) + len(bind.placements) > MAX_CONSUMERS for key in keys)
-
-    def _reserve(self, placed: Placement) -> ClaimKey | None:
+    def _reserve(self, uses: Sequence[ClaimUse]) -> ClaimKey | None:
         """A claim without a reservation left for the pod; None if the pod got all its reservations."""
-        wanted = self._consumers(placed)
-        for key, uid in wanted:
-            if uid not in self._of(key) and len(self._of(key)) >= MAX_CONSUMERS:
+        wanted = [(use.key, use.consumer.uid, self._of(use.key)) for use in uses if use.key is not None]
+        for key, uid, reserved in wanted:
+            if len(reserved) >= MAX_CONSUMERS and uid not in reserved:
                 return key
-        for key, uid in wanted:
-            self._of(key)[uid] = None
+        for _, uid, reserved in wanted:
+            reserved[uid] = None
         return None
 
     def _of(self, key: ClaimKey) -> dict[str, None]:
@@ -53,7 +48,8 @@ class ClaimLimits:
             known = self._reserved[key] = dict.fromkeys(self._uids(key))
         return known
 
-    def _uids(self, key: ClaimKey) -> Iterator[str]:
+    def _uids(self, key: ClaimKey) -> list[str]:
         record = self._book.claims.get(key)
-        if record is not None and not self._book.is_released(record):
-            yield from (one.uid for one in record.consumers)
+        if record is None or self._book.is_released(record):
+            return []
+        return [one.uid for one in record.consumers]

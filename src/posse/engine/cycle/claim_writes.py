@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
+from typing import TypeGuard
 
-from posse.engine.cycle.claim_limits import ClaimLimits
+from posse.engine.cycle.claim_limits import ClaimLimits, ClaimUse
 from posse.engine.decisions import (
     SCHEDULER_ERROR,
     AllocateClaims,
@@ -17,13 +19,14 @@ from posse.engine.decisions import (
 from posse.engine.devices.allocation import allocation_of
 from posse.engine.devices.claims import MAX_CONSUMERS, POD_CONSUMER, used_by
 from posse.engine.devices.extended import claim_name, extended_claims
-from posse.engine.devices.needs import PodClaim, extended_key, extended_key_of, pod_claims
+from posse.engine.devices.needs import claim_keys, extended_key, extended_key_of, pod_claims
 from posse.engine.events import BindRefused
 from posse.engine.intake.failed_writes import FailedWrites
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import ClaimKey, GroupKey
 from posse.engine.reporting.pods import mark_pod_error
 from posse.engine.state.pod_record import PodRecord
+from posse.model.pod import PodResourceClaim
 from posse.model.resource_claim import ResourceClaimConsumerReference
 from posse.model.workload import PodGroup
 
@@ -40,19 +43,20 @@ class ClaimsOfBindings:
 
     def add(self, decisions: Sequence[Decision]) -> list[Decision]:
         """The decisions, with the claims that have to be written for each binding."""
-        if not any(isinstance(one, Bind) and self._uses_claims(one) for one in decisions):
+        binds = {one.placements[0].pod.uid: one for one in decisions if self._uses_claims(one)}
+        if not binds:
             return list(decisions)
-        merged = self._merged([one for one in decisions if isinstance(one, Bind) and self._uses_claims(one)])
-        limits = ClaimLimits(self._devices.book, self._reservations)
+        merged = self._merged(list(binds.values()))
+        limits = ClaimLimits(self._devices.book)
         self._taken_back = {}
         done: list[Decision] = []
         for decision in decisions:
-            if isinstance(decision, Bind) and self._uses_claims(decision):
-                together = merged.pop(decision.placements[0].pod.uid, None)
-                done += self._with_claims(together, limits) if together is not None else ()
-            else:
+            uid = decision.placements[0].pod.uid if isinstance(decision, Bind) else ""
+            if uid not in binds:
                 done.append(decision)
-        return [one for one in done if not self._is_untrue(one)]
+            elif uid in merged:
+                done += self._with_claims(merged[uid], limits)
+        return [one for one in done if not self._is_untrue(one)] if self._taken_back else done
 
     def _is_untrue(self, decision: Decision) -> bool:
         """Whether it reports the start of a group whose binding was taken back here."""
@@ -64,13 +68,21 @@ class ClaimsOfBindings:
         return True
 
     def _with_claims(self, bind: Bind, limits: ClaimLimits) -> Iterator[Decision]:
-        if reason := self._missing(bind):
+        uses = [self._uses(placed) for placed in bind.placements]
+        if reason := self._missing(uses):
             self._take_back(bind, bind.placements, reason)
             return
-        kept, beyond = limits.kept(bind)
-        if kept is not None:
-            yield replace(kept, claims=tuple(self._claims(kept.placements)))
-        for placed, key in beyond.items():
+        beyond = limits.beyond(uses)
+        if beyond and bind.group is not None:
+            # Pods of a group are bound together or not at all.
+            beyond = dict.fromkeys(range(len(uses)), next(iter(beyond.values())))
+        within = [number for number in range(len(uses)) if number not in beyond]
+        if within:
+            placements = tuple([bind.placements[number] for number in within])
+            claims = self._claims([uses[number] for number in within])
+            yield Bind(placements, bind.group, (*claims, *self._claims_made(placements)))
+        for number, key in beyond.items():
+            placed = bind.placements[number]
             message = f'resourceclaim "{key.name}" cannot be reserved for more than {MAX_CONSUMERS} pods'
             self._take_back(bind, [placed], message)
             yield from mark_pod_error(self._knowledge.pods[placed.pod.uid], SCHEDULER_ERROR, message)
@@ -81,18 +93,27 @@ class ClaimsOfBindings:
         for placed in placements:
             self._failed_writes.absorb(BindRefused(placed.pod.uid, placed.node, reason))
 
-    def _reservations(self, placed: Placement) -> list[tuple[ClaimKey, str]]:
+    def _uses(self, placed: Placement) -> list[ClaimUse]:
+        """The claims of a pod, and for whom it reserves each."""
         record = self._knowledge.pods[placed.pod.uid]
-        claims = pod_claims(record.pod)
-        return [(one.key, self._consumer(record, one).uid) for one in claims if one.key is not None]
+        pod, group = _pod_consumer(record), self._group_with_claims(record)
+        return [
+            ClaimUse(one.key, pod if group is None else _consumer(one.entry, pod, group))
+            for one in pod_claims(record.pod)
+        ]
 
-    def _missing(self, bind: Bind) -> str:
+    def _group_with_claims(self, record: PodRecord) -> PodGroup | None:
+        """The group of the pod, if it names claims."""
+        group = self._knowledge.groups.get(record.group) if record.group is not None else None
+        return group.obj if group is not None and group.obj and group.obj.spec.resource_claims else None
+
+    def _missing(self, uses: Iterable[Sequence[ClaimUse]]) -> str:
         """A claim that is gone since the pod got its node, if any: bindings may have waited for volumes."""
-        held, book = self._devices.held, self._devices.book
-        for key in dict.fromkeys(one.key for placed in bind.placements for one in self._entries(placed)):
-            record = book.claims.get(key) if key is not None else None
-            if key is None or record is None or (record.allocation is None and key not in held.promises):
-                return f'resourceclaim "{key.name if key is not None else ""}" not found'
+        promises, claims = self._devices.held.promises, self._devices.book.claims
+        for use in chain.from_iterable(uses):
+            record = claims.get(use.key) if use.key is not None else None
+            if record is None or (record.allocation is None and record.key not in promises):
+                return f'resourceclaim "{use.key.name if use.key is not None else ""}" not found'
         return ""
 
     def begin(self, decisions: Sequence[Decision]) -> None:
@@ -106,9 +127,11 @@ class ClaimsOfBindings:
             holder = extended_key_of(key.namespace, made.pod.uid) if made is not None else key
             self._devices.held.write_begins(key, holder, used_by(one.allocation))
 
-    def _uses_claims(self, bind: Bind) -> bool:
+    def _uses_claims(self, decision: Decision) -> TypeGuard[Bind]:
+        if not isinstance(decision, Bind):
+            return False
         pods = self._knowledge.pods
-        return any(pods[one.pod.uid].pod_class.devices is not None for one in bind.placements)
+        return any(pods[one.pod.uid].pod_class.devices is not None for one in decision.placements)
 
     def _merged(self, binds: Sequence[Bind]) -> dict[str, Bind]:
         """Bindings of single pods that share a claim, as one: the claim is written once for all of them.
@@ -122,7 +145,7 @@ class ClaimsOfBindings:
             if bind.group is not None:
                 merged[uid] = bind
                 continue
-            keys = [one.key for one in self._entries(bind.placements[0]) if one.key is not None]
+            keys = claim_keys(self._knowledge.pods[uid].pod)
             first = next((first_of[key] for key in keys if key in first_of), uid)
             for key in keys:
                 first_of.setdefault(key, first)
@@ -132,24 +155,18 @@ class ClaimsOfBindings:
             )
         return merged
 
-    def _entries(self, placed: Placement) -> Iterable[PodClaim]:
-        return pod_claims(self._knowledge.pods[placed.pod.uid].pod)
-
-    def _claims(self, placements: Sequence[Placement]) -> Iterable[ClaimAllocation]:
+    def _claims(self, uses: Iterable[Sequence[ClaimUse]]) -> list[ClaimAllocation]:
         consumers: dict[ClaimKey, dict[ResourceClaimConsumerReference, None]] = {}
+        for use in chain.from_iterable(uses):
+            if use.key is not None:
+                consumers.setdefault(use.key, {})[use.consumer] = None
+        claims = [self._claim(key, wanted) for key, wanted in consumers.items()]
+        return [one for one in claims if one is not None]
+
+    def _claims_made(self, placements: Iterable[Placement]) -> list[ClaimAllocation]:
         records = [self._knowledge.pods[placed.pod.uid] for placed in placements]
-        for record in records:
-            for one in pod_claims(record.pod):
-                if one.key is not None:
-                    consumers.setdefault(one.key, {})[self._consumer(record, one)] = None
-        for key, wanted in consumers.items():
-            claim = self._claim(key, list(wanted))
-            if claim is not None:
-                yield claim
-        for record in records:
-            made = self._made(record) if _has_extended(record) else None
-            if made is not None:
-                yield made
+        made = [self._made(record) for record in records if _has_extended(record)]
+        return [one for one in made if one is not None]
 
     def _made(self, record: PodRecord) -> ClaimAllocation | None:
         """The claim that is made for extended resources which devices stand for on the pod's node."""
@@ -166,15 +183,15 @@ class ClaimsOfBindings:
         return None
 
     def _claim(
-        self, key: ClaimKey, wanted: Sequence[ResourceClaimConsumerReference]
+        self, key: ClaimKey, wanted: Iterable[ResourceClaimConsumerReference]
     ) -> ClaimAllocation | None:
         """None if the claim has its devices and all these reservations.
 
         A claim whose release was decided is written again: either write may come first.
         """
         record, book = self._devices.book.claims[key], self._devices.book
-        reserved = {} if book.is_released(record) else dict.fromkeys(one.uid for one in record.consumers)
-        missing = tuple(one for one in wanted if one.uid not in reserved)
+        reserved = {} if book.is_released(record) else dict.fromkeys([one.uid for one in record.consumers])
+        missing = tuple([one for one in wanted if one.uid not in reserved])
         allocation = record.allocation
         if allocation is None:
             promise = self._devices.held.promises[key]
@@ -183,20 +200,18 @@ class ClaimsOfBindings:
             return None
         return ClaimAllocation(key, record.uid, allocation, missing)
 
-    def _consumer(self, record: PodRecord, one: PodClaim) -> ResourceClaimConsumerReference:
-        """The pod, unless its group names the same claim in the same way."""
-        group = self._knowledge.groups.get(record.group) if record.group is not None else None
-        obj = group.obj if group is not None else None
-        for shared in obj.spec.resource_claims if isinstance(obj, PodGroup) else ():
-            source = shared.name, shared.resource_claim_name, shared.resource_claim_template_name
-            own = one.entry.name, one.entry.resource_claim_name, one.entry.resource_claim_template_name
-            if obj is not None and source == own:
-                api_group, resource = _GROUP_CONSUMER
-                name, uid = obj.metadata.name, obj.metadata.uid
-                return ResourceClaimConsumerReference(
-                    api_group=api_group, resource=resource, name=name, uid=uid
-                )
-        return _pod_consumer(record)
+
+def _consumer(
+    entry: PodResourceClaim, pod: ResourceClaimConsumerReference, group: PodGroup
+) -> ResourceClaimConsumerReference:
+    """The pod, unless its group names the same claim in the same way."""
+    own = entry.name, entry.resource_claim_name, entry.resource_claim_template_name
+    for shared in group.spec.resource_claims:
+        if own == (shared.name, shared.resource_claim_name, shared.resource_claim_template_name):
+            api_group, resource = _GROUP_CONSUMER
+            name, uid = group.metadata.name, group.metadata.uid
+            return ResourceClaimConsumerReference(api_group=api_group, resource=resource, name=name, uid=uid)
+    return pod
 
 
 def _has_extended(record: PodRecord) -> bool:

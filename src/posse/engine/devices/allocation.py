@@ -5,8 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from posse.engine.devices.promises import Promise
-from posse.engine.devices.records import quantity_of
+from posse.engine.devices.records import DeviceRecord, quantity_of
 from posse.engine.devices.search import Grant
+from posse.engine.devices.shares import Consumption
+from posse.model.meta import Quantity
 from posse.model.placement import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from posse.model.resource_claim import (
     FROM_CLAIM,
@@ -30,7 +32,7 @@ def allocation_of(
     grants = promise.grants
     return AllocationResult(
         devices=DeviceAllocationResult(
-            results=tuple(_result(one, number, claim_uid) for number, one in enumerate(grants)),
+            results=tuple([_result(one, number, claim_uid) for number, one in enumerate(grants)]),
             config=(*_class_configuration(grants, classes), *_claim_configuration(grants, spec)),
         ),
         node_selector=node_selector(promise),
@@ -38,9 +40,7 @@ def allocation_of(
 
 
 def _result(grant: Grant, number: int, claim_uid: str) -> DeviceRequestAllocationResult:
-    device, wanted = grant.device, grant.wanted
-    share = grant.consumed
-    quantities = device.kind.facts.capacity
+    device, wanted, share = grant.device, grant.wanted, grant.consumed
     return DeviceRequestAllocationResult(
         request=wanted.name,
         driver=device.id.driver,
@@ -51,10 +51,13 @@ def _result(grant: Grant, number: int, claim_uid: str) -> DeviceRequestAllocatio
         binding_conditions=device.binding_conditions,
         binding_failure_conditions=device.failure_conditions,
         share_id=_share_id(claim_uid, str(device.id), number) if share is not None else None,
-        consumed_capacity={
-            name: quantity_of(amount, str(quantities[name])) for name, amount in (share or {}).items()
-        },
+        consumed_capacity=_quantities(device, share) if share else {},
     )
+
+
+def _quantities(device: DeviceRecord, share: Consumption) -> dict[str, Quantity]:
+    stated = device.kind.facts.capacity
+    return {name: quantity_of(amount, str(stated[name])) for name, amount in share.items()}
 
 
 def _share_id(claim_uid: str, device: str, number: int) -> str:
@@ -66,12 +69,12 @@ def _share_id(claim_uid: str, device: str, number: int) -> str:
 def _class_configuration(
     grants: Sequence[Grant], classes: Mapping[str, DeviceClass]
 ) -> Iterator[DeviceAllocationConfiguration]:
-    if not any(one.spec.config for one in classes.values()):
-        return
-    given = list(dict.fromkeys(one.wanted for one in grants))
-    for name in dict.fromkeys(one.class_name for one in given):
+    named = dict.fromkeys([one.wanted.class_name for one in grants])
+    configured = [name for name in named if name in classes and classes[name].spec.config]
+    given = list(dict.fromkeys(one.wanted for one in grants)) if configured else []
+    for name in configured:
         requests = tuple(one.name for one in given if one.class_name == name)
-        for one in classes[name].spec.config if name in classes else ():
+        for one in classes[name].spec.config:
             yield DeviceAllocationConfiguration(
                 source=FROM_CLASS, requests=() if len(requests) == len(given) else requests, opaque=one.opaque
             )
@@ -98,7 +101,7 @@ def _only(node: str) -> NodeSelector:
 def node_selector(promise: Promise) -> NodeSelector | None:
     """The nodes from which all devices can be used; None for all nodes."""
     devices = [one.device for one in promise.grants]
-    if any(device.node_name or device.binds_to_node for device in devices):
+    if [device for device in devices if device.node_name or device.binds_to_node]:
         return _only(promise.node)
     selectors = dict.fromkeys(device.selector for device in devices if device.selector is not None)
     if not selectors:

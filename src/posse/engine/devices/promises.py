@@ -64,7 +64,7 @@ class HeldDevices:
         self._gone: dict[str, None] = {}
         """Pods that are gone, and still have reservations: their claims come free soon."""
         self._is_clearing = False
-        self._writes: dict[ClaimKey, list[_ClaimWrite]] = {}
+        self._writes: dict[ClaimKey, tuple[_ClaimWrite, ...]] = {}
         """Claims that are being written, in the order of their rounds."""
         self._written: dict[ClaimKey, dict[UsedDevice, None]] = {}
         """The devices of these writes, by the key that they count for."""
@@ -177,7 +177,7 @@ class HeldDevices:
 
     def write_begins(self, claim: ClaimKey, holder: ClaimKey, used: tuple[UsedDevice, ...]) -> None:
         """Hold the devices until `write_ends`; they count for the claim, or for what stands for it."""
-        self._writes.setdefault(claim, []).append(_ClaimWrite(holder, used))
+        self._writes[claim] = (*self._writes.get(claim, ()), _ClaimWrite(holder, used))
         self._count_writes(claim, holder)
 
     def write_ends(self, claim: ClaimKey) -> tuple[UsedDevice, ...]:
@@ -185,8 +185,10 @@ class HeldDevices:
         writes = self._writes.get(claim)
         if not writes:
             return ()
-        ended = writes.pop(0)
-        if not writes:
+        ended, *left = writes
+        if left:
+            self._writes[claim] = tuple(left)
+        else:
             del self._writes[claim]
         self._count_writes(claim, ended.holder)
         return ended.used

@@ -576,3 +576,15 @@ def test_a_claim_of_the_group_is_shared_by_any_number():
     driver = Driver(*nodes(3, cpu="100"), device_class(), resource_slice("", 1, all_nodes=True))
     driver.see(device_claim("c"), group, *sharers(257, group="g1"))
     assert len(driver.bind()) == 257
+
+
+def test_gangs_that_share_a_claim_do_not_exceed_its_reservations_together():
+    driver = Driver(*nodes(5, cpu="100"), device_class(), resource_slice("", 1, all_nodes=True))
+    members = [
+        pod(f"p{i}", resource_claims=claiming("c"), group="g1" if i <= 200 else "g2") for i in range(1, 401)
+    ]
+    driver.see(device_claim("c"), gang("g1", minimum=200), gang("g2", minimum=200), *members)
+    decisions = driver.decide()
+    [bind] = binds(decisions)
+    assert [placed.pod.name for placed in bind.placements] == [f"p{i}" for i in range(1, 201)]
+    assert list(pod_reports(decisions)) == [f"p{i}" for i in range(201, 401)]
