@@ -1,6 +1,11 @@
-"""Decisions of the engine, in the imperative. Adapters carry them out; a refusal returns as an event."""
+"""Decisions of the engine, in the imperative. Adapters carry them out; a refusal returns as an event.
+
+What is there for each pod or group that starts is a Struct, which is quick to make.
+"""
 
 from dataclasses import dataclass, field
+
+import msgspec
 
 from posse.engine.keys import ClaimKey, GroupKey, GroupRef, PodRef
 from posse.engine.placement_problem import PlacementProblem, RemedyProblem
@@ -9,14 +14,23 @@ from posse.model.pod import ContainerExtendedResourceRequest
 from posse.model.resource_claim import AllocationResult, ResourceClaimConsumerReference, ResourceClaimSpec
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(msgspec.Struct, frozen=True, gc=False):
+    """Attempts and time do not count in comparisons."""
+
     pod: PodRef
     node: str
-    attempts: int = field(default=1, compare=False)
+    attempts: int = 1
     """How many attempts it took to find the node."""
-    queued_at: float = field(default=0.0, compare=False)
+    queued_at: float = 0.0
     """When the pod first became ready to be tried."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Placement):
+            return NotImplemented
+        return self.node == other.node and self.pod == other.pod
+
+    def __hash__(self) -> int:
+        return hash((self.pod, self.node))
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +42,7 @@ class ExtendedResourceClaim:
     mappings: tuple[ContainerExtendedResourceRequest, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimAllocation:
+class ClaimAllocation(msgspec.Struct, frozen=True, gc=False):
     """Give the claim these devices, and reserve it for these pods and groups.
 
     A claim that has been allocated keeps its allocation, which is repeated here; only consumers are added.
@@ -45,8 +58,7 @@ class ClaimAllocation:
     created: ExtendedResourceClaim | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Bind:
+class Bind(msgspec.Struct, frozen=True, gc=False):
     """Bind all of these. They belong together when `group` is set.
 
     Their claims are written before, and if one of them fails, none of the pods is bound: the engine sees
@@ -138,8 +150,7 @@ SCHEDULER_ERROR = "SchedulerError"
 """The reason in reports about pods or groups that are invalid, or whose writes failed."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReportPod:
+class ReportPod(msgspec.Struct, frozen=True, gc=False):
     """Write PodScheduled=False with this reason and message, and the nominated node, if any."""
 
     pod: PodRef
@@ -150,8 +161,7 @@ class ReportPod:
     """Otherwise the condition was False before, and only its text changes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True, gc=False):
     """The outcome of the search for a placement."""
 
     outcome: Outcome
@@ -160,8 +170,7 @@ class Finding:
     """Otherwise the outcome was the same before."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReportGroup:
+class ReportGroup(msgspec.Struct, frozen=True, gc=False):
     """Write to the group's object whether it is scheduled, if the object still has this uid."""
 
     group: GroupKey
@@ -171,7 +180,7 @@ class ReportGroup:
     message: str
     is_first: bool = True
     """Otherwise the condition had this status before, and only its text changes."""
-    scheduler_name: str = field(default="", compare=False)
+    scheduler_name: str = ""
     """The scheduler name used in reports about the group."""
     tree: GroupKey | None = None
     """The root of its tree; pods are bound for the tree as a whole."""

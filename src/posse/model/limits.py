@@ -168,7 +168,24 @@ LIMITS: Mapping[type[Shape], tuple[Limit, ...]] = {
 
 def first_excess(obj: Shape) -> Excess | None:
     """The first limit that the object exceeds; None for nearly all objects."""
-    return next(_excesses(obj), None)
+    return None if _is_within_limits(obj) else next(_excesses(obj))
+
+
+def _is_within_limits(obj: Shape) -> bool:
+    """Whether there are no `excesses`, without the effort of naming them."""
+    for attribute, limits, descent in _plan(type(obj)):
+        value = getattr(obj, attribute)
+        # Most fields of most objects are empty.
+        if not value:
+            continue
+        for limit, count in limits:
+            if count(value) > limit.most:
+                return False
+        if descent is not None:
+            for item in value if descent.is_list else (value,):
+                if not _is_within_limits(item):
+                    return False
+    return True
 
 
 def require_within_limits(obj: Shape) -> None:
@@ -185,7 +202,6 @@ def excesses(obj: Shape) -> list[Excess]:
 def _excesses(obj: Shape, path: str = "") -> Iterator[Excess]:
     for attribute, limits, descent in _plan(type(obj)):
         value = getattr(obj, attribute)
-        # Most fields of most objects are empty.
         if not value:
             continue
         for limit, count in limits:

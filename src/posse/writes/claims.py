@@ -78,7 +78,7 @@ def merged_claims(allocations: Iterable[ClaimAllocation]) -> list[ClaimWrites]:
     for each in allocations:
         known = merged.setdefault(each.claim, each)
         consumers = tuple(dict.fromkeys((*known.consumers, *each.consumers)))
-        merged[each.claim] = replace(known, consumers=consumers)
+        merged[each.claim] = msgspec.structs.replace(known, consumers=consumers)
     return [ClaimWrites(each) for each in merged.values()]
 
 

@@ -4,7 +4,8 @@ Writes of one round overlap, so two of them about the same object would have no 
 """
 
 from collections.abc import Hashable, Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from posse.engine.decisions import (
     Bind,

@@ -1,6 +1,6 @@
 """Of a round that says several things of the same pod or group, the last is told, and only that."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from posse.engine.decisions import Bind, Finding, MarkDisrupted, Placement, ReportGroup, ReportPod
 from posse.engine.events import BindRefused, ReportWithheld

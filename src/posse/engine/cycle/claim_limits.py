@@ -9,7 +9,7 @@ from posse.engine.keys import ClaimKey
 from posse.model.resource_claim import ResourceClaimConsumerReference
 
 
-class ClaimUse(msgspec.Struct, frozen=True, gc=False):
+class ReservedClaim(msgspec.Struct, frozen=True, gc=False):
     """A claim of a pod, and the pod or group that it is reserved for."""
 
     key: ClaimKey | None
@@ -24,7 +24,7 @@ class ClaimLimits:
         self._book = book
         self._reserved: dict[ClaimKey, dict[str, None]] = {}
 
-    def beyond(self, uses: Sequence[Sequence[ClaimUse]]) -> dict[int, ClaimKey]:
+    def beyond(self, uses: Sequence[Sequence[ReservedClaim]]) -> dict[int, ClaimKey]:
         """Of these pods, those for which a claim has no reservation left: number of the pod, and the claim.
 
         All others get their reservations.
@@ -32,7 +32,7 @@ class ClaimLimits:
         full = [(number, self._reserve(of_pod)) for number, of_pod in enumerate(uses)]
         return {number: key for number, key in full if key is not None}
 
-    def _reserve(self, uses: Sequence[ClaimUse]) -> ClaimKey | None:
+    def _reserve(self, uses: Sequence[ReservedClaim]) -> ClaimKey | None:
         """A claim without a reservation left for the pod; None if the pod got all its reservations."""
         wanted = [(use.key, use.consumer.uid, self._of(use.key)) for use in uses if use.key is not None]
         for key, uid, reserved in wanted:

@@ -4,7 +4,9 @@ If that fails, or takes too long, the pods give up their nodes, and the claim it
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from posse.engine.cycle.claim_releases import release_of
 from posse.engine.decisions import (

@@ -1,11 +1,12 @@
 """Claims that are written before pods are bound: their devices, and for which pods and groups they are."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import TypeGuard
 
-from posse.engine.cycle.claim_limits import ClaimLimits, ClaimUse
+from msgspec.structs import replace
+
+from posse.engine.cycle.claim_limits import ClaimLimits, ReservedClaim
 from posse.engine.decisions import (
     SCHEDULER_ERROR,
     AllocateClaims,
@@ -93,12 +94,12 @@ class ClaimsOfBindings:
         for placed in placements:
             self._failed_writes.absorb(BindRefused(placed.pod.uid, placed.node, reason))
 
-    def _uses(self, placed: Placement) -> list[ClaimUse]:
-        """The claims of a pod, and for whom it reserves each."""
+    def _uses(self, placed: Placement) -> list[ReservedClaim]:
+        """The claims of a pod, each with the consumer that it is reserved for."""
         record = self._knowledge.pods[placed.pod.uid]
         pod, group = _pod_consumer(record), self._group_with_claims(record)
         return [
-            ClaimUse(one.key, pod if group is None else _consumer(one.entry, pod, group))
+            ReservedClaim(one.key, pod if group is None else _consumer(one.entry, pod, group))
             for one in pod_claims(record.pod)
         ]
 
@@ -107,7 +108,7 @@ class ClaimsOfBindings:
         group = self._knowledge.groups.get(record.group) if record.group is not None else None
         return group.obj if group is not None and group.obj and group.obj.spec.resource_claims else None
 
-    def _missing(self, uses: Iterable[Sequence[ClaimUse]]) -> str:
+    def _missing(self, uses: Iterable[Sequence[ReservedClaim]]) -> str:
         """A claim that is gone since the pod got its node, if any: bindings may have waited for volumes."""
         promises, claims = self._devices.held.promises, self._devices.book.claims
         for use in chain.from_iterable(uses):
@@ -155,7 +156,7 @@ class ClaimsOfBindings:
             )
         return merged
 
-    def _claims(self, uses: Iterable[Sequence[ClaimUse]]) -> list[ClaimAllocation]:
+    def _claims(self, uses: Iterable[Sequence[ReservedClaim]]) -> list[ClaimAllocation]:
         consumers: dict[ClaimKey, dict[ResourceClaimConsumerReference, None]] = {}
         for use in chain.from_iterable(uses):
             if use.key is not None:

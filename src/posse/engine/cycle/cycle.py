@@ -5,7 +5,10 @@ new.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+import msgspec
+from msgspec.structs import replace
 
 from posse.engine.causes import Refusal
 from posse.engine.decisions import Decision
@@ -20,8 +23,7 @@ from posse.engine.trials.pod_trial import Trial
 from posse.engine.verdict import Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptRecord:
+class AttemptRecord(msgspec.Struct, frozen=True, gc=False):
     """One attempt for a group, or for a pod that found no node.
 
     The binding itself records a pod that found one.

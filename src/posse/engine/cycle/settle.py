@@ -1,6 +1,6 @@
 """Settling: for every group that changed since the last cycle, decide whether it may be tried now."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from posse.engine.cycle.advice import Advisory
 from posse.engine.cycle.cycle import Cycle

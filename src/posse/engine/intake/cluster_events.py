@@ -3,7 +3,7 @@
 Events of pods are in `pod_events`.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from msgspec.structs import replace
@@ -66,6 +66,8 @@ class ClusterEvents:
             self._vanished(obj)
             return
         match obj:
+            case ResourceClaim():
+                self._claim_observed(obj)
             case Node():
                 self._node_observed(obj)
             case GroupObject() | CompositePodGroup() | Workload() | PriorityClass():
@@ -104,20 +106,23 @@ class ClusterEvents:
             case _:
                 knowledge.state.storage.book.drop(obj)
 
+    def _claim_observed(self, claim: ResourceClaim) -> None:
+        state = self._knowledge.state
+        if not state.devices.book.knows_newer(claim):
+            self._devices_changed(state.put_device_object(claim))
+
     def _resource_observed(self, obj: StorageObject | DeviceObject) -> None:
         state = self._knowledge.state
-        if isinstance(obj, ResourceClaim) and state.devices.book.knows_newer(obj):
-            return
         if isinstance(obj, ResourceClaim | DeviceClass | ResourceSlice | DeviceTaintRule):
             self._devices_changed(state.put_device_object(obj))
         else:
             state.storage.book.put(obj)
 
-    def _devices_changed(self, uids: Collection[str] | None) -> None:
+    def _devices_changed(self, uids: Iterable[str] | None) -> None:
         """Read waiting pods again whose claims have changed; None stands for all pods."""
         pods = self._knowledge.pods
-        concerned = pods if uids is None else [uid for uid in uids if uid in pods]
-        for record in [pods[uid] for uid in concerned]:
+        concerned = list(pods.values()) if uids is None else [pods[uid] for uid in uids if uid in pods]
+        for record in concerned:
             if not record.node:
                 self._pods.reread(record)
 

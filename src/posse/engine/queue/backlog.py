@@ -12,6 +12,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import Enum
 
+import msgspec
+
 from posse.engine.keys import GroupKey
 from posse.engine.rules.context import SchedulingClass
 
@@ -42,8 +44,7 @@ class QueueState(Enum):
     IN_PROGRESS = "in progress"
 
 
-@dataclass(slots=True, eq=False)
-class Waiting:
+class Waiting(msgspec.Struct, eq=False, gc=False):
     key: Key
     priority: int
     since: str

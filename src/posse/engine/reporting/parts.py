@@ -7,6 +7,8 @@ is made once.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from msgspec import structs
+
 from posse.engine.causes import LacksMembers
 from posse.engine.decisions import (
     Bind,
@@ -156,7 +158,7 @@ def mark_held(root: Root, told: Iterable[tuple[ReportedObject, Reported]]) -> li
     decisions = list[Decision]()
     for record, reported in told:
         reports = _mark_waiting(root, record, reported)
-        decisions += [replace(report, is_news=False) for report in reports]
+        decisions += [structs.replace(report, is_news=False) for report in reports]
     return decisions
 
 
@@ -216,7 +218,7 @@ def mark_countdown(root: Root, preemption: Preemption) -> list[Decision]:
             verdict = replace(statement.verdict, preemption=preemption.progress)
             told = replace(statement, verdict=verdict)
             found = _mark_refused(root, record, told, reason=record.reported.reason)
-            reports += [replace(report, is_news=False, finding=None) for report in found]
+            reports += [structs.replace(report, is_news=False, finding=None) for report in found]
     return reports
 
 
@@ -228,7 +230,7 @@ def mark_advised(root: Root, refusal: Statement, advice: Advice | Unadvised | No
         return []
     told = replace(refusal, advice=advice)
     reports = _mark_refused(root, record, told, reason=record.reported.reason)
-    return [replace(report, is_news=False, finding=None) for report in reports]
+    return [structs.replace(report, is_news=False, finding=None) for report in reports]
 
 
 def record_of(root: Root) -> ReportedObject | None:
@@ -317,7 +319,7 @@ def _mark_running_again(root: Root, part: Part) -> list[Decision]:
         return []
     record.reported = NEVER_REPORTED
     runs_again = part.started_count >= part.minimum
-    return [replace(_started_report(root, part, minimum_running=True), is_news=runs_again)]
+    return [structs.replace(_started_report(root, part, minimum_running=True), is_news=runs_again)]
 
 
 def _waits_again(root: Root, part: Part) -> bool:

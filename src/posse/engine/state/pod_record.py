@@ -1,7 +1,9 @@
 """A pod as the engine knows it, and the pods that it owns."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+import msgspec
 
 from posse.engine.causes import Refusal
 from posse.engine.decisions import VolumeStep
@@ -38,9 +40,8 @@ class PodOwners(dict[Owner, dict[str, None]]):
                 self.pop(owner, None)
 
 
-@dataclass(slots=True, eq=False)
-class PodRecord:
-    """One pod that is neither finished nor deleted."""
+class PodRecord(msgspec.Struct, eq=False, gc=False):
+    """One pod that is neither finished nor deleted. Nothing that it refers to refers to it."""
 
     pod: Pod
     ref: PodRef
@@ -53,7 +54,7 @@ class PodRecord:
     """Order in which pods were first seen; breaks ties of creation time."""
     effective_priority: int
     """The priority that protects it: its group's, where it has one. Changed by `ClusterState.rank` alone."""
-    owners: PodOwners = field(default_factory=PodOwners)
+    owners: PodOwners = msgspec.field(default_factory=PodOwners)
     """The pods that own others: one value for all pods of the cluster."""
     is_protected: bool = False
     """Its group has not run long enough to be preempted; its effective priority says so."""

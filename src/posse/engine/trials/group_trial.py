@@ -8,6 +8,8 @@ placement stays possible.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import msgspec
+
 from posse.engine.causes import GroupRefused, LacksMembers, NoNodeFits
 from posse.engine.exact.problem_builder import question_of
 from posse.engine.exact.questions import Answer, Question, Questions
@@ -39,8 +41,7 @@ from posse.engine.verdict import (
 from posse.model.feature_gates import Gate, Gates
 
 
-@dataclass(frozen=True, slots=True)
-class GroupTrial:
+class GroupTrial(msgspec.Struct, frozen=True, gc=False):
     attempt: Attempt
     victims: tuple[PodRecord, ...] = ()
     sought_victims: bool = False

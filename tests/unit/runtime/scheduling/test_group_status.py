@@ -1,9 +1,9 @@
 """Gangs in every form in a running cluster: bound together, and told how they stand in the words of their own API."""
 
 import time
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from posse.engine.decisions import Finding, ReportGroup
 from posse.engine.engine import Engine

@@ -1,7 +1,8 @@
 """Events as the API server keeps them, of bindings and failures word for word those of kube-scheduler."""
 
 import asyncio
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from posse.engine.decisions import Bind, Evict, MarkDisrupted, Placement, ReportGroup, ReportPod
 from posse.engine.groups.forms import WORKLOAD_REF

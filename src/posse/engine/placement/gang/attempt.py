@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
+import msgspec
+
 from posse.engine.causes import GroupRefused, NoNodeFits, TooFewFit, TooManySteps
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.keys import GroupKey
@@ -52,8 +54,7 @@ class PartRefusal(NamedTuple):
     """Pods, or child groups, that are on nodes or would fit if the rest of the tree were ignored."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(msgspec.Struct, frozen=True, gc=False):
     verdict: Verdict
     placed: tuple[PodRecord, ...] = ()
     """Records attached to their nodes; empty unless the verdict is success."""

@@ -8,6 +8,7 @@ it has capacity for all.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from posse.engine.groups.part import Root
@@ -20,8 +21,7 @@ from posse.engine.state.invariants import ensure, no_gang_across_domains
 from posse.engine.state.pod_record import PodRecord
 
 
-@dataclass(frozen=True, slots=True)
-class GroupShape:
+class GroupShape(msgspec.Struct, frozen=True, gc=False):
     """Groups that share it have equal needs in every respect that decides their placement."""
 
     scheduling_class: SchedulingClass
