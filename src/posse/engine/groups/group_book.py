@@ -194,7 +194,7 @@ class GroupBook:
         if record is None or (record.uid, record.scheduled) != (lost.uid, lost.scheduled):
             return
         if lost.minimum_running is not None:
-            record.forget_told(is_cleared=lost.minimum_running)
+            record.forget_told()
         elif record.scheduled:
             # It was not withheld, so the bindings beside it were made.
             record.report_may_be_lost, record.is_start_uncertain = True, False

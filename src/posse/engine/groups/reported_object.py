@@ -122,9 +122,9 @@ class ReportedObject:
         """It has not started, so it has lost nothing."""
         self.left = None
 
-    def forget_told(self, *, is_cleared: bool) -> None:
-        """The report that it waits again, or does no longer, may be lost: it is made again."""
-        self.reported = Reported(POSSIBLY_LOST) if is_cleared else NEVER_REPORTED
+    def forget_told(self) -> None:
+        """The report that it waits again, or does no longer, may be lost: what holds by now is reported."""
+        self.reported = Reported(POSSIBLY_LOST)
 
     def read_conditions(self) -> bool:
         """Read earlier reports from the object's conditions; returns whether its own was ever written."""

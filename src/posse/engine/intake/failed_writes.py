@@ -75,6 +75,9 @@ class FailedWrites:
             self._refused[victim.evicted_for] = None
             self._refused |= dict.fromkeys(nominees_beside(self._knowledge, victim))
             victim.evicted_for = ""
+            if victim.group is not None:
+                # It counts as a member again.
+                self._knowledge.unsettle(victim.group)
 
     def _release_failed(self, claim: ClaimKey) -> None:
         """The pods that use the claim are tried again, and release it if they still find no node."""

@@ -24,7 +24,7 @@ from posse.engine.groups.admission import WAITING_FOR_PODS, NotReady, hold_of_pa
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.part import Part, Root
-from posse.engine.groups.reported_object import ReportedObject
+from posse.engine.groups.reported_object import POSSIBLY_LOST, ReportedObject
 from posse.engine.keys import GroupKey, GroupRef
 from posse.engine.placement.gang.attempt import Attempt, PartRefusal, Probe
 from posse.engine.placement_problem import Advice, Unadvised
@@ -403,7 +403,7 @@ def _mark_waiting(
             scheduled=record.scheduled,
             reason=reported.reason,
             message=reported.message,
-            is_first=not before.reason,
+            is_first=before.reason in {"", POSSIBLY_LOST},
             scheduler_name=root.scheduler_name,
             tree=root.key if root.key.is_composite else None,
             finding=_mark_found(record, finding.outcome, finding.text) if finding is not None else None,

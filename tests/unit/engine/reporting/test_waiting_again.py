@@ -1,7 +1,7 @@
 """A gang that has started and lost its minimum is told why it waits, until it runs again."""
 
 from posse.engine.decisions import ReportGroup
-from posse.engine.events import GroupReportFailed, ReportWithheld
+from posse.engine.events import EvictionFailed, GroupReportFailed, ReportWithheld
 from posse.engine.explain.group_status import shown_state
 from posse.engine.groups.forms import INITIALLY_SCHEDULED, MINIMUM_RUNNING, PLACEMENT_EXISTS
 from posse.engine.keys import GroupKey
@@ -9,7 +9,7 @@ from posse.engine.proof import Outcome
 from posse.model.meta import Condition
 from posse.writes.group_status import group_status
 from tests.support.builders import NAMESPACE, changed, gang, in_rack, node, nodes, one_domain, pod, pods
-from tests.support.engine_driver import Driver
+from tests.support.engine_driver import Driver, evicted
 
 STARTED = Condition(type=INITIALLY_SCHEDULED, status="True", reason="Scheduled")
 
@@ -66,6 +66,39 @@ def test_a_lost_report_is_made_again():
     [told] = reports(driver.decide())
     driver.engine.absorb(GroupReportFailed(told))
     assert [one.reason for one in reports(driver.decide())] == ["BelowMinimum"]
+
+
+def test_a_lost_report_that_does_not_hold_any_more_is_taken_back_as_it_may_have_been_written():
+    driver, members = running()
+    driver.lose(members[0])
+    [told] = reports(driver.decide())
+    driver.engine.absorb(GroupReportFailed(told))
+    driver.see(changed(members[1], status={"phase": "Succeeded"}))
+    assert [one.minimum_running for one in reports(driver.decide())] == [True]
+
+
+def test_a_report_after_one_that_may_be_lost_says_since_when_it_holds():
+    driver, members = running()
+    driver.lose(members[0])
+    driver.decide()
+    driver.see(gang(minimum=1, conditions=[STARTED]))
+    [cleared] = reports(driver.decide())
+    driver.engine.absorb(GroupReportFailed(cleared))
+    driver.see(gang(minimum=2, conditions=[STARTED]))
+    [told] = reports(driver.decide())
+    assert (told.minimum_running, told.is_first) == (False, True)
+
+
+def test_a_gang_of_which_one_eviction_failed_is_told_how_many_are_left():
+    driver, members = running()
+    urgent = [pod(f"u{number}", cpu="1", group="urgent", priority=9) for number in (1, 2)]
+    driver.see(gang("urgent", minimum=2, priority=9), *urgent)
+    assert evicted(driver.decide()) == ["p1", "p2"]
+    driver.lose(members[0])
+    assert [one.reason for one in reports(driver.decide())] == ["WaitingForPods"]
+    driver.engine.absorb(EvictionFailed(members[1].metadata.uid, "refused"))
+    told = [one for one in reports(driver.decide()) if one.group.name == "g1"]
+    assert [(one.reason, one.message) for one in told] == [("BelowMinimum", "1 of the 2 pods it needs exist")]
 
 
 def test_a_condition_that_was_seen_late_and_removed_since_is_written_again():
