@@ -10,7 +10,6 @@ from posse.engine.groups.forms import (
     MINIMUM_RUNNING,
     PLACEMENT_EXISTS,
     TREE_INITIALLY_SCHEDULED,
-    group_of,
 )
 from posse.engine.keys import GroupKey
 from posse.engine.state.invariants import ensure
@@ -48,9 +47,8 @@ def all_that_is_told_is_true(world, make_engine, running):
         _group_is_told_the_truth(obj, groups.get(key), held[key])
         _the_finding_agrees(obj, groups.get(key))
     pods = {one.pod.uid: one for one in decisions if isinstance(one, ReportPod)}
-    others_fit = {key for key, report in groups.items() if _others_fit(world, report)}
     for obj in world.pods.values():
-        if obj.status.phase not in FINISHED and not obj.spec.node_name and group_of(obj) not in others_fit:
+        if obj.status.phase not in FINISHED and not obj.spec.node_name:
             _pod_is_told_the_truth(obj, pods.get(obj.metadata.uid))
     return True
 
@@ -67,13 +65,6 @@ def _decided(engine, now):
     return decisions
 
 
-def _others_fit(world, report):
-    """Whether other members of the gang are left over than those of which the group was told."""
-    obj = world.groups.get(report.group.name)
-    written = refusal_of(obj) if obj is not None else None
-    return written is not None and written.message.partition(":")[0] != report.message.partition(":")[0]
-
-
 def _is_refusal(report):
     return report.minimum_running is False or not report.scheduled
 
@@ -83,18 +74,8 @@ def _said(told):
 
 
 def _words(text):
-    """Which of several equal nodes are left over depends on whose turn it was.
-
-    What these have free is left out, and how many pods fit on them beside others.
-    """
-    text = ADVICE.sub("", text)
-    counted = re.sub(r"only \d+ of the (\d+) pods", r"only some of the \1 pods", text)
-    counted = re.sub(r"with those placed, \d+ lacks? ", "with those placed, others lack ", counted)
-    counted = re.sub(r"\d+ nodes? ha(s|ve) ([\d-]+ free of [\d-]+|none left)", "nodes have less", counted)
-    if "with those placed" in counted:
-        # Which reasons the nodes have that are left over.
-        counted = re.sub(r"(\d+/\d+ nodes are available: [^.]*\. )+", "", counted)
-    return counted
+    """The message without advice, which may come later."""
+    return ADVICE.sub("", text)
 
 
 def _remembers_more(running, fresh, key):

@@ -189,7 +189,7 @@ def _is_tried(knowledge: Knowledge, group: Root) -> bool:
 
 def _obstacles(knowledge: Knowledge, group: Root) -> list[Obstacle]:
     """Obstacles of its classes when they are tried in turn, like the first pass of an attempt."""
-    with as_if_its_turn(knowledge, group):
+    with as_if_its_turn(knowledge, group), knowledge.state.in_name_order():
         closest = _closest(knowledge, group)
         if closest is None:
             return _obstacles_here(knowledge, group)

@@ -72,6 +72,7 @@ class NodeTable:
         """Grows when a node is added, removed or changed; not when pods are."""
         self._taint_set_ids: dict[tuple[Taint, ...], int] = {(): 0}
         self._free_rows: list[int] = []
+        self._name_ranks: IntArray | None = None
         self._touched = array("q")
         self._touched_offset = 0
 
@@ -82,6 +83,14 @@ class NodeTable:
     def row_count(self) -> int:
         """Rows in use or free; columns are valid up to here."""
         return len(self.names)
+
+    def name_ranks(self) -> IntArray:
+        """The place of every row in the order of names; free rows come first."""
+        if self._name_ranks is None:
+            self._name_ranks = np.empty(self.row_count, dtype=np.int64)
+            in_order = sorted(range(self.row_count), key=self.names.__getitem__)
+            self._name_ranks[in_order] = np.arange(self.row_count)
+        return self._name_ranks
 
     def put(self, node: Node) -> int:
         """Insert or replace the node; usage columns of an existing row stay."""
@@ -101,6 +110,7 @@ class NodeTable:
 
     def drop(self, name: str) -> None:
         row = self.row_of.pop(name)
+        self._name_ranks = None
         self.nodes[row] = None
         self.names[row] = ""
         self.alive[row] = False
@@ -194,6 +204,7 @@ class NodeTable:
         return known
 
     def _take_row(self, name: str) -> int:
+        self._name_ranks = None
         if self._free_rows:
             row = self._free_rows.pop()
             self.names[row] = name

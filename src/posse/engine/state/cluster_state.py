@@ -46,6 +46,8 @@ class ClusterState:
         self.effort = Effort()
         self.turn = 0
         """The row that comes first among nodes of equal rank; it moves on, so that they share the load."""
+        self.takes_turns_by_name = False
+        """Whether such nodes take turns in the order of their names, not of their rows."""
         self.storage = Storage(self.nodes)
         self.devices = Devices(self.nodes)
         self.context = RuleContext(self.nodes, self.census, self.storage, self.devices)
@@ -99,6 +101,34 @@ class ClusterState:
         """
         with self.context.scope.within(rows):
             yield
+
+    @contextmanager
+    def in_name_order(self) -> Iterator[None]:
+        """Let nodes of equal rank take turns by name, from the first on.
+
+        Refusals are described so: the same cluster gives the same words, whichever node was seen first or
+        is next in turn. Drafts are rolled back before it ends.
+        """
+        before = self.turn, self.takes_turns_by_name
+        self.turn, self.takes_turns_by_name = 0, True
+        try:
+            yield
+        finally:
+            self.turn, self.takes_turns_by_name = before
+
+    def in_order(self, rows: IntArray) -> IntArray:
+        """These rows, which are ascending, in the order that decides between nodes of equal rank."""
+        return rows[np.argsort(self.nodes.name_ranks()[rows])] if self.takes_turns_by_name else rows
+
+    def in_turn(self, rows: IntArray) -> IntArray:
+        """The same, from the row whose turn it is."""
+        turn, rows = self.turn, self.in_order(rows)
+        places = rows
+        if self.takes_turns_by_name:
+            ranks = self.nodes.name_ranks()
+            turn, places = int(ranks[turn - 1]) + 1 if turn else 0, ranks[rows]
+        start = int(np.searchsorted(places, turn))
+        return np.concatenate((rows[start:], rows[:start])) if 0 < start < rows.size else rows
 
     def usable(self) -> BoolArray:
         """Return the rows that have a node and are in the search scope."""

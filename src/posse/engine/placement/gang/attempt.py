@@ -3,8 +3,8 @@
 A pure search: it reports and queues nothing.
 
 The members are placed class by class, oldest class first. If fewer than the minimum find a node, the draft is
-rolled back, so a waiting gang holds no capacity. The refusal describes that first pass; other orders are
-tried before it is returned.
+rolled back, so a waiting gang holds no capacity, and other orders are tried. The refusal describes a pass in
+the first order, with nodes of equal rank by name.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,6 +22,7 @@ from posse.engine.placement.gang.exhaustive import Steps, ThoroughSearch
 from posse.engine.placement.gang.member_pass import (
     Feasibility,
     Pass,
+    describing_pass,
     nominated_places,
     objection,
     packs,
@@ -33,7 +34,7 @@ from posse.engine.placement.gang.minimum_resources import missing_resources
 from posse.engine.placement.gang.packing import pack_singly, packed_pass
 from posse.engine.placement.gang.proof import proof_of
 from posse.engine.placement.gang.shortfall import Shortfall, summaries
-from posse.engine.placement.search.fill import classes_of, fill, other_ways
+from posse.engine.placement.search.fill import MemberClass, classes_of, fill, other_ways
 from posse.engine.proof import Proof
 from posse.engine.rules.context import SchedulingClass
 from posse.engine.state.cluster_state import ClusterState
@@ -141,7 +142,18 @@ def _attempt_anywhere(
         if found is not None:
             return _accepted(state, group, found)
         proof = thorough.proof(proof)
+    if _depends_on_order(state, classes, first):
+        first = describing_pass(state, draft, group, classes)
     return _refused(group, members, first, proof)
+
+
+def _depends_on_order(state: ClusterState, classes: Sequence[MemberClass], made: Pass) -> bool:
+    """Whether what is left over depends on which of equal nodes came first.
+
+    Equal pods that do not all fit fill every node, unless rules about other nodes keep them from it.
+    """
+    fills_all = len(classes) == 1 and state.scores(classes[0][0]).is_row_local
+    return made.placed > 0 and not fills_all
 
 
 def _accepted(state: ClusterState, group: GroupRecord, made: Pass) -> Attempt:

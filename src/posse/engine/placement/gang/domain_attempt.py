@@ -19,11 +19,11 @@ from posse.engine.placement.gang.exhaustive import ThoroughSearch
 from posse.engine.placement.gang.member_pass import (
     Feasibility,
     Pass,
+    describing_pass,
     objection,
     packs,
     pass_as_given,
     pass_if_possible,
-    pass_through,
 )
 from posse.engine.placement.gang.packing import packed_pass, tightest_of
 from posse.engine.placement.gang.proof import missing
@@ -192,8 +192,7 @@ class _Trial:
         seen = choice.bounds
         closest = self._closest(choice)
         with self._state.confined(seen.domains.rows(closest)):
-            made = pass_through(self._state, self._draft, self._group, self._classes)
-            made.undo()
+            made = describing_pass(self._state, self._draft, self._group, self._classes)
         code = Code.UNSCHEDULABLE if self._eviction_could_help(seen) else Code.UNRESOLVABLE
         return NoDomain(Verdict(code, self._cause(seen, closest, made), proof), tuple(made.short))
 

@@ -109,6 +109,20 @@ def pass_if_possible(
     return made
 
 
+def describing_pass(
+    state: ClusterState, draft: Draft, group: GroupRecord, classes: Sequence[MemberClass]
+) -> Pass:
+    """The pass that a refusal is described by, undone: nodes of equal rank take turns by name."""
+    with state.in_name_order():
+        made = pass_through(state, draft, group, classes)
+        made.undo()
+    if made.succeeded:
+        # The members fit in this order, though not in those that were tried.
+        made = pass_through(state, draft, group, classes)
+        made.undo()
+    return made
+
+
 def packs(state: ClusterState, group: GroupRecord, classes: Sequence[MemberClass]) -> bool:
     """Whether the members should share few domains: by their profile, or as the group prefers it."""
     return state.profile(classes[0][0].pod_class).packing is not None or bool(group.preferred_topology)

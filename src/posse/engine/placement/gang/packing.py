@@ -160,7 +160,7 @@ class _PackedSearch:
     def _place_on_nodes(self, records: Sequence[PodRecord]) -> int:
         if not self._by_node:
             return fill(self._state, self._draft, self._class, records)
-        rows = np.flatnonzero(self._state.usable())
+        rows = self._state.in_order(np.flatnonzero(self._state.usable()))
         free = self._state.capacity(self._class).upper_bound_on(rows)
         chosen = fewest_new_domains(free, len(records), np.flatnonzero(np.isin(rows, self._near)))
         turns = np.repeat(rows[chosen], np.minimum(free[chosen], len(records)))[: len(records)]

@@ -72,9 +72,9 @@ def fill(
             rows = scores.best_rows()
             if not rows.size:
                 break
-            placed += _place_wave(state, draft, scores, _in_turn(rows, state.turn), records[placed:])
+            placed += _place_wave(state, draft, scores, state.in_turn(rows), records[placed:])
         else:
-            row = scores.best_row_from(state.turn)
+            row = _next_row(state, scores)
             if row is None:
                 break
             draft.place([records[placed]], np.array([row]))
@@ -96,9 +96,12 @@ def _place_wave(
     return min(turns.size, len(waiting))
 
 
-def _in_turn(rows: IntArray, turn: int) -> IntArray:
-    start = int(np.searchsorted(rows, turn))
-    return np.concatenate((rows[start:], rows[:start])) if 0 < start < rows.size else rows
+def _next_row(state: ClusterState, scores: NodeScores) -> int | None:
+    """The best row whose turn it is; None if all refuse."""
+    if not state.takes_turns_by_name:
+        return scores.best_row_from(state.turn)
+    rows = state.in_turn(scores.best_rows())
+    return int(rows[0]) if rows.size else None
 
 
 def fill_tightly(
@@ -108,7 +111,7 @@ def fill_tightly(
     if not state.rules(scheduling_class).counts_by_resources:
         return fill(state, draft, scheduling_class, records)
     room = np.minimum(state.capacity(scheduling_class).per_node(), len(records))
-    rows = np.flatnonzero(room)
+    rows = state.in_order(np.flatnonzero(room))
     rows = rows[np.argsort(room[rows], kind="stable")]
     turns = np.repeat(rows, room[rows])[: len(records)]
     if turns.size:

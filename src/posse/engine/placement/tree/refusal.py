@@ -133,6 +133,14 @@ def _with_proof(state: ClusterState, fared: PartResult, held: _Confinement) -> P
 
 
 def fare(state: ClusterState, top: Part) -> PartResult:
+    """The result with nodes of equal rank by name, so that equal clusters give equal refusals."""
+    with state.in_name_order():
+        fared = _fare_and_undo(state, top)
+    # If everything fits in this order, though not in those that were tried, another pass describes those.
+    return fared if _first_refused(fared) is not None else _fare_and_undo(state, top)
+
+
+def _fare_and_undo(state: ClusterState, top: Part) -> PartResult:
     draft = Draft(state)
     fared = _fare(state, draft, top, None)
     draft.roll_back()
