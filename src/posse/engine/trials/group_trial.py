@@ -168,7 +168,7 @@ class GroupTrials:
         def place(steps: Steps) -> Places:
             # Preparing to enumerate placements reads every node, and is useless with fewer steps than pods.
             enough = steps if steps.left >= len(members) else Steps(0)
-            placements = probe_placement(self.state, group, enough, plan).placements
+            placements = probe_placement(self.state, group, enough, plan, is_described=False).placements
             if not (is_mixed or barred):
                 return placements
             # Nothing is evicted for other pods of the tree, whose priority is lower or that must not preempt.

@@ -93,10 +93,13 @@ def attempt_in(
     group: GroupRecord,
     plan: Mapping[str, str] = _NO_PLAN,
     steps: Steps | None = None,
+    *,
+    is_described: bool = True,
 ) -> Attempt:
     """Try the group in an open draft, on the rows that the state is confined to.
 
-    If the group fits, its pods are appended to the draft; otherwise the draft is unchanged.
+    If the group fits, its pods are appended to the draft; otherwise the draft is unchanged. A refusal that
+    nobody reads need not be `described` by names.
     """
     members = group.unattached()
     missing = missing_resources(state, group) if group.minimum_resources else None
@@ -108,7 +111,7 @@ def attempt_in(
     if group.topology_key:
         found = place_in_domain(state, draft, group, given, thorough)
         return _started(group, found) if isinstance(found, Pass) else _without_domain(members, found)
-    return _attempt_anywhere(state, draft, group, given, thorough)
+    return _attempt_anywhere(state, draft, group, given, thorough, is_described=is_described)
 
 
 def _attempt_anywhere(
@@ -117,6 +120,8 @@ def _attempt_anywhere(
     group: GroupRecord,
     given: Mapping[str, str],
     thorough: ThoroughSearch | None,
+    *,
+    is_described: bool,
 ) -> Attempt:
     members = group.unattached()
     classes = classes_of(state, members)
@@ -142,7 +147,7 @@ def _attempt_anywhere(
         if found is not None:
             return _accepted(state, group, found)
         proof = thorough.proof(proof)
-    if _depends_on_order(state, classes, first):
+    if is_described and _depends_on_order(state, classes, first):
         first = describing_pass(state, draft, group, classes)
     return _refused(group, members, first, proof)
 

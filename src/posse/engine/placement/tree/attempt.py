@@ -52,25 +52,38 @@ def try_placement(
 
 
 def probe_placement(
-    state: ClusterState, root: Root, steps: Steps | None = None, plan: Mapping[str, str] = NO_PLAN
+    state: ClusterState,
+    root: Root,
+    steps: Steps | None = None,
+    plan: Mapping[str, str] = NO_PLAN,
+    *,
+    is_described: bool = True,
 ) -> Probe:
     """Try a group or a tree and roll everything back: the state is unchanged, to the last bit.
 
     Frequent callers give the steps for enumerating placements of a group; a tree is then searched briefly.
+    Those who ask only for placements need no refusal that is `described`.
     """
     draft = Draft(state)
-    attempt = _attempt(state, draft, root, plan, steps)
+    attempt = _attempt(state, draft, root, plan, steps, is_described=is_described)
     placements = tuple((record, record.node) for record in attempt.placed)
     draft.roll_back()
     return Probe(attempt.verdict, placements, attempt.refused, attempt.parts)
 
 
 def _attempt(
-    state: ClusterState, draft: Draft, root: Root, plan: Mapping[str, str], steps: Steps | None
+    state: ClusterState,
+    draft: Draft,
+    root: Root,
+    plan: Mapping[str, str],
+    steps: Steps | None,
+    *,
+    is_described: bool = True,
 ) -> Attempt:
     """If the root fits, its placements are in the draft; otherwise the draft is unchanged."""
     if isinstance(root, GroupRecord):
-        return attempt_in(state, draft, root, plan, steps or Steps(steps_allowed(state)))
+        allowed = steps or Steps(steps_allowed(state))
+        return attempt_in(state, draft, root, plan, allowed, is_described=is_described)
     top = root.top
     if top is None:
         return Attempt(Verdict(Code.UNRESOLVABLE))
@@ -79,6 +92,8 @@ def _attempt(
         if _starts(search, top) and root.is_whole(_uids(draft)):
             return _accepted(state, draft, root, top)
         draft.roll_back()
+    if not is_described:
+        return Attempt(Verdict(Code.UNSCHEDULABLE))
     refusals = refuse(state, top)
     return Attempt(refusals.verdict, refused=refusals.members, parts=refusals.parts)
 
