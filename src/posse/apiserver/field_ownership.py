@@ -34,6 +34,11 @@ def owners_of(obj: Json) -> list[Json]:
     return entries
 
 
+def without_owners(obj: Json) -> Json:
+    """The object without its entries, which may be far larger than the rest of it."""
+    return {**obj, "metadata": {name: item for name, item in obj["metadata"].items() if name != OWNERS}}
+
+
 def application(
     kind: Kind, version: str, config: Json, options: WriteOptions, subresource: str, now: float
 ) -> Application:

@@ -23,6 +23,7 @@ from posse.apiserver.field_ownership import (
     owners_of,
     set_owners,
     update_claim,
+    without_owners,
 )
 from posse.apiserver.incoming import accept, check_place, check_scale, in_version
 from posse.apiserver.kind_store import KindStore, key_of, resource_of
@@ -224,7 +225,7 @@ class ApiService:
             owners = created_owners(asked)
             return self.create(kind, namespace, copy_json(config), options, owners=owners), True
         old = self._objects.existing(kind, namespace, name)
-        live = to_version(kind, old.obj, patch.version)
+        live = to_version(kind, without_owners(old.obj), patch.version)
 
         def differences_to(new: Json) -> DifferencesIn:
             return compared(kind, old.obj, to_storage(kind, new, old.obj))

@@ -156,7 +156,7 @@ LIMITS: Mapping[type[Shape], tuple[Limit, ...]] = {
     ),
     ResourceQuotaSpec: (Limit("hard", 1_000), Limit("scopeSelector", 10_000, Counted.NESTED)),
     LimitRangeSpec: (Limit("limits", 1_000, Counted.NESTED),),
-    ServiceSpec: (Limit("selector", 100),),
+    ServiceSpec: (Limit("ports", 1_000), Limit("selector", 100)),
     PersistentVolumeSpec: (
         Limit("nodeAffinity.required.nodeSelectorTerms", 1_000),
         Limit("nodeAffinity", 20_000, Counted.NESTED),

@@ -2,6 +2,8 @@
 
 import pytest
 
+from posse.apiserver import service as service_module
+from posse.apiserver.incoming import accept
 from posse.apiserver.requests import WriteOptions
 from posse.kinds.apply.applying import LAST_APPLIED
 from posse.kinds.machinery.errors import ApiError
@@ -324,3 +326,17 @@ def test_a_configuration_of_too_many_values_is_refused_before_it_is_merged(apply
     apply(CONFIG_MAP, settings(a="1"))
     with pytest.raises(ApiError, match="Posse takes at most 100000"):
         apply(CONFIG_MAP, settings(a="2") | {"x": [0] * 100_000})
+
+
+def test_entries_of_other_managers_are_not_read_again(apply, monkeypatch):
+    """They may be far larger than the object: each apply would cost all that were made before."""
+    for number in range(20):
+        before = apply(CONFIG_MAP, settings(a="1"), manager=f"m{number:02}")
+    read = []
+    monkeypatch.setattr(
+        service_module, "accept", lambda kind, body, *rest: read.append(body) or accept(kind, body, *rest)
+    )
+    after = apply(CONFIG_MAP, settings(a="1", b="2"), manager="m00")
+    assert ["managedFields" in body["metadata"] for body in read] == [False]
+    kept = {id(entry) for entry in before["metadata"]["managedFields"]}
+    assert sum(id(entry) in kept for entry in after["metadata"]["managedFields"]) == 19

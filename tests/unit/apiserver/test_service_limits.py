@@ -18,6 +18,7 @@ from posse.kinds.registry import (
     POD_DISRUPTION_BUDGET,
     REPLICA_SET,
     RESOURCE_QUOTA,
+    SERVICE,
     STATEFUL_SET,
 )
 from tests.support import poisons
@@ -60,6 +61,7 @@ def test_names_and_nested_items_are_told_as_such(service):
     [
         (CRON_JOB, {"schedule": "1," * 600 + "1 * * * *"}, "must have at most 1000 characters"),
         (RESOURCE_QUOTA, {"hard": {f"count/r{i}": "1" for i in range(1001)}}, "must have at most 1000 items"),
+        (SERVICE, {"ports": [{"port": i} for i in range(1, 1002)]}, "must have at most 1000 items"),
         (
             LIMIT_RANGE,
             {"limits": [{"type": "Container", "max": {f"example.com/r{i}": "1" for i in range(1000)}}]},
@@ -67,7 +69,7 @@ def test_names_and_nested_items_are_told_as_such(service):
         ),
     ],
 )
-def test_what_every_pod_or_minute_is_held_against_is_short(service, kind, spec, message):
+def test_what_is_read_again_and_again_is_short(service, kind, spec, message):
     status = refusal(service, kind, {"metadata": {"name": "a"}, "spec": spec})
     assert message in status["message"]
 

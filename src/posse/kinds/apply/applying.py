@@ -70,9 +70,7 @@ def applied(
     others = [entry for entry in entries if not claim.is_of(entry)]
     new = merged(field_type, live, config)
     if before:
-        owned = union(claimed, _NEVER_PRUNED)
-        for entry in others:
-            owned = union(owned, fields_of_entry(entry))
+        owned = union(claimed, _NEVER_PRUNED, *map(fields_of_entry, others))
         new = pruned(field_type, new, before, owned)
     differences_in = differences_to(new)
     if not application.force:

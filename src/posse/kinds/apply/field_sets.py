@@ -4,7 +4,7 @@ A node without content is a field that belongs to the set. One with content belo
 ".". The values are shared, never edited.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -32,12 +32,13 @@ def node_of(children: FieldSet, *, is_member: bool) -> dict[str, Any] | None:
     return {ITSELF: {}, **children} if is_member else dict(children)
 
 
-def union(left: FieldSet, right: FieldSet) -> FieldSet:
-    result = dict(left)
-    for element, node in right.items():
-        mine = result.get(element)
-        result[element] = node if mine is None else _joined(mine, node)
-    return result
+def union(*sets: FieldSet) -> FieldSet:
+    """What is in any of the sets. Each of them is walked through once, however many there are."""
+    nodes: dict[str, list[FieldSet]] = {}
+    for one in sets:
+        for element, node in one.items():
+            nodes.setdefault(element, []).append(node)
+    return {element: found[0] if len(found) == 1 else _joined(found) for element, found in nodes.items()}
 
 
 def difference(left: FieldSet, right: FieldSet) -> FieldSet:
@@ -82,10 +83,8 @@ def paths(fields: FieldSet, prefix: str = "") -> Iterator[str]:
         yield from paths(below(node), path)
 
 
-def _joined(left: FieldSet, right: FieldSet) -> FieldSet:
-    if left == right:
-        return left
-    joined = node_of(union(below(left), below(right)), is_member=belongs(left) or belongs(right))
+def _joined(nodes: Sequence[FieldSet]) -> FieldSet:
+    joined = node_of(union(*map(below, nodes)), is_member=any(map(belongs, nodes)))
     return NOTHING if joined is None else joined
 
 

@@ -84,6 +84,9 @@ def without_changed(entries: Iterable[Json], differences_in: DifferencesIn) -> l
     for entry in entries:
         found = differences_in(entry.get("apiVersion", ""))
         before = fields_of_entry(entry)
+        if before and not found.changed and not found.removed:
+            result.append(entry)
+            continue
         fields = difference(difference(before, found.changed), found.removed)
         if fields:
             result.append(entry if fields == before else {**entry, "fieldsV1": fields})
@@ -114,13 +117,17 @@ def arranged(entries: Sequence[Json]) -> list[Json]:
         return ordered
     # Entries of updates follow those of applies, the oldest first.
     applies, kept = ordered[: len(ordered) - len(updates)], updates[len(surplus) :]
-    ancient: dict[str, Json] = {}
+    by_version: dict[str, list[Json]] = {}
     for entry in surplus:
-        version = entry.get("apiVersion", "")
-        before = fields_of_entry(ancient.get(version, {}))
-        claim = Claim(_ANCIENT, UPDATE, version, "", entry.get("time", ""))
-        ancient[version] = claim.entry(union(before, fields_of_entry(entry)))
-    return [*applies, *ancient.values(), *kept]
+        by_version.setdefault(entry.get("apiVersion", ""), []).append(entry)
+    ancient = [_ancient(version, joined) for version, joined in by_version.items()]
+    return [*applies, *ancient, *kept]
+
+
+def _ancient(api_version: str, entries: Sequence[Json]) -> Json:
+    """One entry in place of several, which are sorted by time."""
+    claim = Claim(_ANCIENT, UPDATE, api_version, "", entries[-1].get("time", ""))
+    return claim.entry(union(*map(fields_of_entry, entries)))
 
 
 def is_reset(sent: Any) -> bool:
