@@ -42,7 +42,7 @@ cron_job = of("batch/v1", "CronJob", "cronjobs")
 quota = of("v1", "ResourceQuota", "resourcequotas")
 limit_range = of("v1", "LimitRange", "limitranges")
 storage_class = of("storage.k8s.io/v1", "StorageClass", "storageclasses", "")
-taint_rule = of("resource.k8s.io/v1beta2", "DeviceTaintRule", "devicetaintrules", "")
+taint_rule = of("resource.k8s.io/v1", "DeviceTaintRule", "devicetaintrules", "")
 INDEXED = {"completionMode": "Indexed", "template": TEMPLATE}
 QUANTITIES = {
     "a large exponent": "1e999999999",

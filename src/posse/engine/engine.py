@@ -102,7 +102,7 @@ class Engine:
             case ClaimWritten():
                 self._cluster_events.claim_written(event)
             case RunsRemembered(runs):
-                self._knowledge.run_times.remember(runs, self._knowledge.state.nodes.resource)
+                self._knowledge.run_times.remember(runs)
             case _:
                 self._failed_writes.absorb(event)
 
@@ -128,7 +128,7 @@ class Engine:
 
     def known_runs(self) -> tuple[KnownRuns, ...]:
         """Return how long runs took, for the next scheduler to remember."""
-        return self._knowledge.run_times.known(list(self._knowledge.state.nodes.resource_index))
+        return self._knowledge.run_times.known()
 
     def tried(self) -> tuple[AttemptRecord, ...]:
         """Return the attempts of the last call of `decide`, also those with nothing new to report."""

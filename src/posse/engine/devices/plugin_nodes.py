@@ -28,7 +28,9 @@ class PluginNodes:
         return rows
 
     def _lacks(self, resource: str) -> BoolArray:
-        line = self._nodes.resource(resource)
+        line = self._nodes.resource_index.get(resource)
+        if line is None:
+            return np.ones(self._nodes.alive.size, dtype=np.bool_)
         lacks: BoolArray = np.equal(self._nodes.allocatable[line], 0)
         return lacks
 
@@ -65,7 +67,8 @@ class PluginNodes:
         nodes = self._nodes
         enough = nodes.alive[rows]
         for name, wanted in needs.extended_amounts:
-            line = nodes.resource(name)
-            free = nodes.allocatable[line][rows] - nodes.requested[line][rows]
-            enough = enough & (self._lacks(name)[rows] | (free >= wanted))
+            line = nodes.resource_index.get(name)
+            if line is not None:
+                free = nodes.allocatable[line][rows] - nodes.requested[line][rows]
+                enough = enough & (self._lacks(name)[rows] | (free >= wanted))
         return enough

@@ -87,7 +87,7 @@ def obstacle(
 
 
 def _requests(state: ClusterState, scheduling_class: SchedulingClass) -> tuple[tuple[str, str], ...]:
-    names = list(state.nodes.resource_index)
+    names = state.nodes.resource_names
     asked = [(names[index], wanted) for index, wanted in scheduling_class.pod_class.requests]
     return tuple((name, amount_text(name, wanted)) for name, wanted in asked if name != "pods")
 

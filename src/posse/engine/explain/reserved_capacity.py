@@ -23,7 +23,7 @@ def guarded_capacity(knowledge: Knowledge) -> GuardedCapacity | None:
         return None
     nodes = knowledge.state.nodes
     usage = reservation.usage(nodes.requested.shape)
-    names = list(nodes.resource_index)
+    names = nodes.resource_names
     by_node: dict[str, Amounts] = {}
     for resource, row in np.argwhere(usage > 0).tolist():
         by_node.setdefault(nodes.names[row], {})[names[resource]] = int(usage[resource, row])

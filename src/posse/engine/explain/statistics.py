@@ -29,7 +29,7 @@ def overcommitted(knowledge: Knowledge) -> list[Overcommitted]:
     for reservation in knowledge.starvation_guard.reservations:
         requested = requested - reservation.usage(requested.shape)
     over = (requested > nodes.allocatable) & nodes.alive
-    names = list(nodes.resource_index)
+    names = nodes.resource_names
     return [
         Overcommitted(
             nodes.names[row],

@@ -14,6 +14,14 @@ Lines = slice | IntArray
 ALL_ROWS = slice(None)
 
 
+def resized(columns: IntArray, shape: tuple[int, ...]) -> IntArray:
+    """A copy with as many lines and rows as wanted: new ones are zero, others are cut off."""
+    result = np.zeros(shape, dtype=np.int64)
+    lines, rows = (min(pair) for pair in zip(columns.shape, shape, strict=True))
+    result[:lines, :rows] = columns[:lines, :rows]
+    return result
+
+
 def tally(rows: IntArray) -> tuple[IntArray, IntArray]:
     """The distinct rows, and how often each occurs."""
     counts = Counter(rows.tolist())

@@ -6,15 +6,15 @@ much capacity the eviction of lower priorities would free.
 """
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from posse.engine.nodes.arrays import BoolArray, IntArray
+from posse.engine.nodes.arrays import BoolArray, IntArray, resized
 from posse.engine.nodes.image_columns import ImageColumns
 from posse.engine.nodes.label_columns import LabelColumns
-from posse.engine.nodes.resources import FIXED_RESOURCES, PODS, node_allocatable
+from posse.engine.nodes.resources import FIXED_RESOURCES, PODS, ResourceLines, node_allocatable
 from posse.model.node import Node, Taint
 
 
@@ -52,7 +52,7 @@ class NodeTable:
         self.names: list[str] = []
         self.nodes: list[Node | None] = []
         """The object behind each row; None where the row is free."""
-        self.resource_index: dict[str, int] = {name: i for i, name in enumerate(FIXED_RESOURCES)}
+        self.resources = ResourceLines()
         self.alive: BoolArray = np.zeros(_FIRST_CAPACITY, dtype=np.bool_)
         self.unschedulable: BoolArray = np.zeros(_FIRST_CAPACITY, dtype=np.bool_)
         self.taint_set: IntArray = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
@@ -123,23 +123,50 @@ class NodeTable:
         self._free_rows.append(row)
         self.touch(row)
 
+    @property
+    def resource_index(self) -> Mapping[str, int]:
+        """Of resources that pods, nodes or the configuration name at present."""
+        return self.resources.line_of
+
+    @property
+    def resource_names(self) -> Sequence[str]:
+        """By index; empty for an index that no resource has at present."""
+        return self.resources.names
+
     def resource(self, name: str) -> int:
-        """The index of a resource, created on first use: all nodes have none of an unknown resource."""
-        index = self.resource_index.get(name)
-        if index is None:
-            index = self.resource_index[name] = len(self.resource_index)
-            if index >= self._allocatable.shape[0]:
-                more = ((0, max(_FIRST_RESOURCES, index // 2)), (0, 0))
-                self._allocatable, self._requested = (
-                    np.pad(each, more) for each in (self._allocatable, self._requested)
-                )
-            self._show_resources()
+        """The index of a resource for good: all nodes have none of an unknown resource."""
+        index = self.resources.keep(name)
+        self._show_resources()
         return index
+
+    def hold_resources(self, names: Sequence[str]) -> list[int]:
+        """The indexes of resources, which stay so until they are released."""
+        indexes = [self.resources.line(name) for name in names]
+        self.resources.hold(indexes)
+        self._show_resources()
+        return indexes
+
+    def release_resources(self, indexes: Iterable[int]) -> None:
+        self.resources.release(indexes)
+        if lines := self.resources.due_for_review():
+            amounts = self.allocatable[lines] != 0, self.requested[lines] != 0
+            unneeded = ~np.any(np.logical_or(*amounts), axis=1)
+            self.resources.free(np.array(lines)[unneeded].tolist())
+            self._show_resources()
 
     def _show_resources(self) -> None:
         """Some lines are kept in reserve, so that a new resource seldom copies all others."""
-        count = len(self.resource_index)
+        count, size = len(self.resources), self._allocatable.shape[0]
+        if count > size:
+            self._resize_resources(count + max(_FIRST_RESOURCES, count // 2))
+        elif size > 2 * (count + _FIRST_RESOURCES):
+            self._resize_resources(count + _FIRST_RESOURCES)
         self.allocatable, self.requested = self._allocatable[:count], self._requested[:count]
+
+    def _resize_resources(self, lines: int) -> None:
+        shape = (lines, self._allocatable.shape[1])
+        self._allocatable = resized(self._allocatable, shape)
+        self._requested = resized(self._requested, shape)
 
     def change_usage(self, rows: IntArray, load: Load, pods: IntArray | int) -> None:
         """Add the requests of that many pods to each of `rows` (distinct); the caller touches them."""
@@ -189,7 +216,8 @@ class NodeTable:
         self._touched_offset += excess
 
     def _put_allocatable(self, row: int, amounts: Mapping[str, int]) -> None:
-        indexes = {self.resource(name): amount for name, amount in amounts.items()}
+        indexes = {self.resources.line(name): amount for name, amount in amounts.items()}
+        self._show_resources()
         self.allocatable[:, row] = 0
         for index, amount in indexes.items():
             self.allocatable[index, row] = amount
@@ -248,8 +276,7 @@ class PriorityUsage:
         if known is None:
             known = self._requested[priority] = np.zeros(shape, dtype=np.int64)
         elif known.shape != shape:
-            more = ((0, shape[0] - known.shape[0]), (0, shape[1] - known.shape[1]))
-            known = self._requested[priority] = np.pad(known, more)
+            known = self._requested[priority] = resized(known, shape)
         return known
 
     def above(self, priority: int) -> IntArray:

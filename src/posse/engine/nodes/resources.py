@@ -1,7 +1,8 @@
 """Requests of pods and capacity of nodes as integers: CPU in thousandths, everything else in whole units."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 from posse.model.container import Container
 from posse.model.node import Node
@@ -160,3 +161,91 @@ class ResourceLimits:
 
 ALL_LIMITED = ResourceLimits()
 NOTHING_LIMITED = ResourceLimits(are_enforced=False)
+
+
+_FEW = 64
+"""So many names may stay without use before their lines are looked at."""
+_MANY = 256
+"""Lines beyond these are given up soon, if few of them are in use."""
+
+
+class ResourceLines:
+    """Numbers of resource names: each is a line of the node table, until nothing needs the name any more.
+
+    Pods may name any resource, so names come and go with them. A name is in use while a class of pods
+    requests it or capacity of it is reserved, and for good if the configuration names it. Names that nodes
+    offer are needed without being counted: the node table tells which lines hold an amount.
+    """
+
+    def __init__(self) -> None:
+        self.line_of: dict[str, int] = {name: line for line, name in enumerate(FIXED_RESOURCES)}
+        self.names: list[str] = list(FIXED_RESOURCES)
+        """By line; empty where the line is free."""
+        self._uses: list[int] = [1] * len(FIXED_RESOURCES)
+        self._kept = dict.fromkeys(range(len(FIXED_RESOURCES)))
+        self._idle: dict[int, None] = {}
+        """Lines without uses that have a name: of resources that only nodes offer, or nothing any more."""
+        self._max_idle = _FEW
+        self._free: list[int] = []
+        """A heap: low lines are reused first, so that the last ones can be given up."""
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def line(self, name: str) -> int:
+        """The line of a name, taken on first use."""
+        line = self.line_of.get(name)
+        if line is not None:
+            return line
+        if self._free:
+            line = heappop(self._free)
+            self.names[line] = name
+        else:
+            line = len(self.names)
+            self.names.append(name)
+            self._uses.append(0)
+        self.line_of[name] = line
+        self._idle[line] = None
+        return line
+
+    def keep(self, name: str) -> int:
+        """The line of a name that stays in use for good."""
+        line = self.line(name)
+        if line not in self._kept:
+            self._kept[line] = None
+            self.hold([line])
+        return line
+
+    def hold(self, lines: Iterable[int]) -> None:
+        for line in lines:
+            self._uses[line] += 1
+            self._idle.pop(line, None)
+
+    def release(self, lines: Iterable[int]) -> None:
+        for line in lines:
+            self._uses[line] -= 1
+            if not self._uses[line]:
+                self._idle[line] = None
+
+    def due_for_review(self) -> Sequence[int]:
+        """Lines without uses, once there are so many that looking at them pays."""
+        unused = len(self._idle) + len(self._free)
+        is_nearly_empty = len(self.names) > _MANY and 4 * unused > 3 * len(self.names)
+        return sorted(self._idle) if is_nearly_empty or len(self._idle) > self._max_idle else ()
+
+    def free(self, lines: Iterable[int]) -> None:
+        """Take the names from lines that nothing needs, and give up the last lines."""
+        for line in lines:
+            del self.line_of[self.names[line]]
+            self.names[line] = ""
+            del self._idle[line]
+            heappush(self._free, line)
+        # What nodes offer stays; it is not looked at again before as much has been added.
+        self._max_idle = 2 * len(self._idle) + _FEW
+        before = len(self.names)
+        while not self.names[-1]:
+            self.names.pop()
+            self._uses.pop()
+        if len(self.names) < before:
+            # In order, as a heap is.
+            self._free = sorted(line for line in self._free if line < len(self.names))

@@ -5,7 +5,7 @@ rule reads, and the terms, whose meaning depends on namespace and labels. A clus
 pods.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -33,7 +33,9 @@ class PodClass:
     spec: PodSpec
     """The spec of the first member; rules read only what the key covers."""
     requests: tuple[tuple[int, int], ...]
-    """(resource index, amount), without zero amounts."""
+    """(resource index, amount), without zero amounts. The indexes are held until the class leaves."""
+    amounts: tuple[tuple[str, int], ...]
+    """The requests by name."""
     limited: tuple[tuple[int, int], ...]
     """The requests that a node must have capacity for."""
     load: Load
@@ -106,6 +108,7 @@ class ClassTable:
         pod_class.member_count -= 1
         if not pod_class.member_count:
             del self._classes[pod_class.key]
+            self._nodes.release_resources(index for index, _ in pod_class.requests)
 
     def _compile(self, pod: Pod, key: ClassKey) -> PodClass:
         """LimitError: the pod is not to be read."""
@@ -113,14 +116,15 @@ class ClassTable:
         needed = effective_requests(pod)
         limits = self._reader.policy(pod).limits
         of_devices = dict(key[3].extended_amounts) if key[3] is not None else {}
-        requests = self._indexed(needed)
+        indexes = dict(zip(needed, self._nodes.hold_resources(list(needed)), strict=True))
+        limited = {n: wanted for n, wanted in needed.items() if limits.cover(n) and n not in of_devices}
+        requests = _indexed(indexes, needed)
         return PodClass(
             spec=pod.spec,
             requests=requests,
+            amounts=tuple(sorted(needed.items())),
             load=load_of(requests, scoring_requests(pod)),
-            limited=self._indexed(
-                {n: wanted for n, wanted in needed.items() if limits.cover(n) and n not in of_devices}
-            ),
+            limited=_indexed(indexes, limited),
             terms=key[1],
             queries=key[1].queries,
             ports=host_ports(pod),
@@ -130,8 +134,9 @@ class ClassTable:
             key=key,
         )
 
-    def _indexed(self, amounts: Amounts) -> tuple[tuple[int, int], ...]:
-        return tuple(sorted((self._nodes.resource(name), wanted) for name, wanted in amounts.items()))
+
+def _indexed(indexes: Mapping[str, int], amounts: Amounts) -> tuple[tuple[int, int], ...]:
+    return tuple(sorted((indexes[name], wanted) for name, wanted in amounts.items()))
 
 
 def _images(spec: PodSpec) -> tuple[str, ...]:

@@ -43,6 +43,11 @@ class CapacityReservation:
     def rows(self) -> IntArray:
         return np.unique(np.array([share.row for share in self.planned or self.shares], dtype=np.int64))
 
+    @property
+    def resources(self) -> dict[int, None]:
+        """Indexes of the resources of which it holds any."""
+        return dict.fromkeys(index for share in self.shares for index, _ in share.load.requests)
+
     def usage(self, shape: tuple[int, ...]) -> IntArray:
         """What it counts for in the columns of requests, which have this shape."""
         return usage_of(self.shares, shape)

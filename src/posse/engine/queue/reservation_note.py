@@ -32,7 +32,7 @@ class ReservationNote(msgspec.Struct, frozen=True, rename="camel", omit_defaults
 
 
 def note_of(state: ClusterState, reservation: CapacityReservation) -> str:
-    names, resources = state.nodes.names, list(state.nodes.resource_index)
+    names, resources = state.nodes.names, state.nodes.resource_names
     held: dict[int, dict[str, int]] = {}
     for share in reservation.shares:
         there = held.setdefault(share.row, {})
@@ -69,14 +69,17 @@ def holder_named(note: ReservationNote, described: GroupKey) -> GroupKey:
 def reservation_of(
     state: ClusterState, note: ReservationNote, key: GroupKey, priority: int
 ) -> CapacityReservation | None:
-    """The reservation that the note describes; None if a node is gone, or it cannot be read."""
+    """The reservation that the note describes; None if a node or a resource is gone, or it cannot be read."""
     shares: list[ReservedShare] = []
     for one in note.reserved:
         try:
             requests = amounts(one.requests)
         except QuantityError:
             return None
-        indexed = sorted((state.nodes.resource(name), amount) for name, amount in requests.items())
+        indexes = {name: state.nodes.resource_index.get(name) for name in requests}
+        indexed = sorted((index, requests[name]) for name, index in indexes.items() if index is not None)
+        if len(indexed) < len(requests):
+            return None
         load = load_of(indexed, (requests.get(CPU, 0), requests.get(MEMORY, 0)))
         for node in one.nodes:
             row = state.nodes.row_of.get(node)

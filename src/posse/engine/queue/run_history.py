@@ -8,7 +8,7 @@ Memory is bounded in kinds and in runs of each.
 
 from bisect import bisect_right, insort
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from posse.engine.events import KnownRuns
@@ -23,7 +23,7 @@ LEAST_RUNS = 3
 OVERRUN = 2.0
 """A run that takes longer than all that is known is expected to take so many times its age in all."""
 
-Kind = tuple[str, tuple[tuple[int, int], ...] | None, int, int]
+Kind = tuple[str, tuple[tuple[str, int], ...] | None, int, int]
 
 
 @dataclass(slots=True)
@@ -57,7 +57,7 @@ class RunKind:
 
     def kinds(self) -> tuple[tuple[Kind, str], ...]:
         """From the most specific to all runs, each with its name."""
-        requests, limit = tuple(self.template.requests), self.limit
+        requests, limit = self.template.amounts, self.limit
         return (
             ((self.namespace, requests, self.pods, limit), f"equal pods in namespace {self.namespace}"),
             ((self.namespace, None, 0, limit), f"namespace {self.namespace}"),
@@ -94,12 +94,12 @@ class RunHistory:
         while len(self._runs) > MAX_KINDS:
             del self._runs[next(iter(self._runs))]
 
-    def known(self, resources: Sequence[str]) -> tuple[KnownRuns, ...]:
-        """The kinds that were learned last come last. Resources have other numbers in another engine."""
+    def known(self) -> tuple[KnownRuns, ...]:
+        """The kinds that were learned last come last."""
         return tuple(
             KnownRuns(
                 namespace,
-                {resources[index]: amount for index, amount in requests} if requests is not None else None,
+                dict(requests) if requests is not None else None,
                 pods,
                 tuple(runs.latest),
                 limit,
@@ -107,14 +107,9 @@ class RunHistory:
             for (namespace, requests, pods, limit), runs in self._runs.items()
         )
 
-    def remember(self, known: KnownRuns, number_of: Callable[[str], int]) -> None:
-        requests = known.requests
-        numbered = (
-            tuple(sorted((number_of(name), amount) for name, amount in requests.items()))
-            if requests is not None
-            else None
-        )
-        runs = self._runs.setdefault((known.namespace, numbered, known.pods, known.limit), _Runs())
+    def remember(self, known: KnownRuns) -> None:
+        requests = tuple(sorted(known.requests.items())) if known.requests is not None else None
+        runs = self._runs.setdefault((known.namespace, requests, known.pods, known.limit), _Runs())
         for seconds in known.seconds[-MAX_RUNS:]:
             runs.add(seconds)
         self._forget()

@@ -1,7 +1,7 @@
 """Expected run times of pods and groups: limited, stated, learned from earlier runs, or unknown."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -80,11 +80,11 @@ class RunTimes:
         if math.isfinite(started) and 0 <= now - started <= MAX_STATED_SECONDS:
             self._history.learn(_kind(records, pods), now - started)
 
-    def known(self, resources: Sequence[str]) -> tuple[KnownRuns, ...]:
-        """All that is known of earlier runs; `resources` are the names of resources by their number."""
-        return self._history.known(resources)
+    def known(self) -> tuple[KnownRuns, ...]:
+        """All that is known of earlier runs."""
+        return self._history.known()
 
-    def remember(self, runs: Sequence[KnownRuns], number_of: Callable[[str], int]) -> None:
+    def remember(self, runs: Sequence[KnownRuns]) -> None:
         """Know what an earlier scheduler knew. What makes no sense is left out."""
         for one in runs:
             if (
@@ -92,7 +92,7 @@ class RunTimes:
                 and one.limit >= 0
                 and all(0 <= seconds <= MAX_STATED_SECONDS for seconds in one.seconds)
             ):
-                self._history.remember(one, number_of)
+                self._history.remember(one)
 
     def of_group(self, group: GroupRecord, age: float = 0.0) -> ExpectedRunTime:
         annotations = group.obj.metadata.annotations if group.obj is not None else {}

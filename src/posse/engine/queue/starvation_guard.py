@@ -258,12 +258,14 @@ class StarvationGuard:
     def _put(self, reservation: CapacityReservation) -> None:
         self.reservations.append(reservation)
         self.changes += 1
+        self._state.nodes.resources.hold(reservation.resources)
         self._count(reservation, 1)
 
     def _drop(self, reservation: CapacityReservation) -> None:
         self.reservations.remove(reservation)
         self.changes += 1
         self._count(reservation, -1)
+        self._state.nodes.release_resources(reservation.resources)
 
     def _count(self, reservation: CapacityReservation, sign: int) -> None:
         for share in reservation.shares:

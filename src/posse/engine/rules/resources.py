@@ -44,7 +44,7 @@ class ResourcesFitFilter:
         return enough
 
     def refusals(self, rows: Rows) -> Sequence[tuple[str, BoolArray]]:
-        names = {index: name for name, index in self._nodes.resource_index.items()}
+        names = self._nodes.resource_names
         return [
             ("Too many pods" if names[index] == PODS else f"Insufficient {names[index]}", lacking)
             for index, lacking in zip(self._resources, self._lacking(rows), strict=True)

@@ -44,7 +44,7 @@ def _over_capacity(nodes: NodeTable, row: int, resource: int) -> None:
         holds=False,
         law="no node over capacity",
         node=nodes.names[row],
-        resource=list(nodes.resource_index)[resource],
+        resource=nodes.resource_names[resource],
         requested=int(nodes.requested[resource, row]),
         allocatable=int(nodes.allocatable[resource, row]),
     )

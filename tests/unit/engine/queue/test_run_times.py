@@ -135,7 +135,7 @@ def test_a_group_is_one_run():
 
 class Template:
     def __init__(self, amount):
-        self.requests = ((0, amount),)
+        self.amounts = (("cpu", amount),)
 
 
 def test_memory_is_bounded():

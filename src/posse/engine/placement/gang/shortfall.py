@@ -79,7 +79,7 @@ def lack_of(state: ClusterState, scheduling_class: SchedulingClass) -> Lack | No
     index = max(short, key=lambda one: int(np.count_nonzero(short[one])), default=-1)
     if index < 0 or not short[index].any():
         return None
-    name, wanted = list(nodes.resource_index)[index], dict(scheduling_class.pod_class.limited)[index]
+    name, wanted = nodes.resource_names[index], dict(scheduling_class.pod_class.limited)[index]
     return Lack(name, index, wanted, open_rows, short[index])
 
 
@@ -89,7 +89,7 @@ def too_large(state: ClusterState, scheduling_class: SchedulingClass) -> PodTooL
     for index, wanted in scheduling_class.pod_class.limited if rows.any() else ():
         largest = int(nodes.allocatable[index][rows].max())
         if largest < wanted:
-            return PodTooLarge(list(nodes.resource_index)[index], wanted, largest)
+            return PodTooLarge(nodes.resource_names[index], wanted, largest)
     return None
 
 

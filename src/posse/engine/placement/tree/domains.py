@@ -91,7 +91,7 @@ def _has_enough(state: ClusterState, part: Part, domains: Domains) -> BoolArray:
     Whether every resource has at least the smallest total request of the required parts free.
     """
     nodes = state.nodes
-    least = _least_taken(part, len(nodes.resource_index))
+    least = _least_taken(part, len(nodes.resource_names))
     wanted = np.flatnonzero(least)
     free = np.maximum(nodes.allocatable[wanted] - nodes.requested[wanted], 0)[:, domains.members]
     enough: BoolArray = np.all(domains.sums(free) >= least[wanted][:, None], axis=0)
