@@ -22,10 +22,16 @@ _MAX_EVENTS_AT_ONCE = 10
 class LocalTransport:
     """Implements Transport. Like a network it never keeps what it is given: bodies are copied."""
 
-    def __init__(self, service: ApiService, committer: Committer) -> None:
+    def __init__(self, service: ApiService, committer: Committer, slices: TimeSlices | None = None) -> None:
         self._service = service
         self._committer = committer
-        self._slices = TimeSlices()
+        self._slices = slices or TimeSlices()
+        # What is shown does not wait for what is written: it may be what the writer needs to know.
+        self._shows, self._writes = self._slices.lane(), self._slices.lane()
+
+    def beside(self) -> "LocalTransport":
+        """For another part of the process, which takes turns with this one."""
+        return LocalTransport(self._service, self._committer, self._slices)
 
     async def list(
         self, kind: Kind, namespace: str | None = None, *, labels: str = "", fields: str = ""
@@ -54,7 +60,7 @@ class LocalTransport:
                 ready.clear()
                 events = subscription.drain()
                 for start in range(0, len(events), _MAX_EVENTS_AT_ONCE):
-                    await self._slices.turn()
+                    await self._shows.turn()
                     part = events[start : start + _MAX_EVENTS_AT_ONCE]
                     yield [WatchEvent(event.type, ShownJson(event.obj)) for event in part]
         finally:
@@ -67,7 +73,7 @@ class LocalTransport:
             await self._committer.durable()
 
     async def create(self, kind: Kind, namespace: str, obj: Json) -> Json:
-        await self._slices.turn()
+        await self._writes.turn()
         created = self._service.create(kind, namespace, _copy(obj), _unquestioned())
         await self._committer.durable()
         return created
@@ -75,7 +81,7 @@ class LocalTransport:
     async def update(
         self, kind: Kind, namespace: str, name: str, obj: Json, *, subresource: str = ""
     ) -> Json:
-        await self._slices.turn()
+        await self._writes.turn()
         if subresource == "finalize":
             updated = self._service.finalize_namespace(name, _copy(obj))
         else:
@@ -88,7 +94,7 @@ class LocalTransport:
     async def patch(
         self, kind: Kind, namespace: str, name: str, patch: Patch, *, subresource: str = ""
     ) -> Json:
-        await self._slices.turn()
+        await self._writes.turn()
         patched = self._service.patch(
             kind, namespace, name, patch, subresource=subresource, options=_unquestioned()
         )
@@ -106,7 +112,7 @@ class LocalTransport:
         propagation: str = "",
     ) -> Json:
         options = DeleteOptions(grace_seconds, uid, propagation=propagation)
-        await self._slices.turn()
+        await self._writes.turn()
         deleted = self._service.delete(kind, namespace, name, options)
         await self._committer.durable()
         return deleted
@@ -119,7 +125,7 @@ class LocalTransport:
     async def bind_all(self, groups: Sequence[Sequence[PodBinding]]) -> Sequence[Sequence[ApiError | None]]:
         answers = []
         for group in groups:
-            await self._slices.turn()
+            await self._writes.turn()
             bodies = [_body(binding) for binding in group]
             answers.append(self._service.bind_together(group[0].namespace, bodies))
         await self._committer.durable()

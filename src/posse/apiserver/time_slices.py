@@ -1,13 +1,13 @@
 """Work in the process itself takes the event loop in slices, so that clients are answered in between.
 
 Schedulers, controllers and simulated nodes write in bursts of hundreds. Without slices, all of a burst
-would be done in one go.
+would be done in one go. Each of them has lanes of its own, which are served in turn: however many pods are
+created for Jobs, the scheduler sees the next ones and binds them, and garbage is collected.
 """
 
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable
 
 _SLICE_SECONDS = 0.005
 _MAX_WOKEN = 32
@@ -20,35 +20,68 @@ class TimeSlices:
     def __init__(self) -> None:
         self._began = 0.0
         self._is_next_due = False
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._lanes: deque[TurnLane] = deque()
+        """The lane that was served last comes last."""
+        self.waiting = 0
+        """In all lanes."""
 
-    async def turn(self) -> None:
-        """Return within a slice that is not used up. What came first is served first."""
-        if not self._waiting and not self._is_used_up():
-            return
-        await self._wait(self._waiting.append)
-        while self._is_used_up():
-            await self._wait(self._waiting.appendleft)
+    def lane(self) -> "TurnLane":
+        lane = TurnLane(self)
+        self._lanes.append(lane)
+        return lane
 
-    async def _wait(self, enter: Callable[[asyncio.Future[None]], None]) -> None:
-        woken = asyncio.get_running_loop().create_future()
-        enter(woken)
-        self._have_next()
-        await woken
-
-    def _is_used_up(self) -> bool:
+    def are_used_up(self) -> bool:
         return time.perf_counter() - self._began > _SLICE_SECONDS
 
-    def _have_next(self) -> None:
+    def have_next(self) -> None:
         if not self._is_next_due:
             self._is_next_due = True
             asyncio.get_running_loop().call_soon(self._begin)
 
+    def served(self, lane: "TurnLane") -> None:
+        self._lanes.remove(lane)
+        self._lanes.append(lane)
+
     def _begin(self) -> None:
         self._began, self._is_next_due = time.perf_counter(), False
-        for _ in range(min(_MAX_WOKEN, len(self._waiting))):
-            woken = self._waiting.popleft()
-            if not woken.done():
-                woken.set_result(None)
-        if self._waiting:
-            self._have_next()
+        busy = deque(lane for lane in self._lanes if lane.waiting)
+        for _ in range(min(_MAX_WOKEN, self.waiting)):
+            lane = busy.popleft()
+            lane.wake()
+            if lane.waiting:
+                busy.append(lane)
+        if busy:
+            self.have_next()
+
+
+class TurnLane:
+    """What came first is served first."""
+
+    def __init__(self, slices: TimeSlices) -> None:
+        self._slices = slices
+        self.waiting: deque[asyncio.Future[None]] = deque()
+
+    async def turn(self) -> None:
+        """Return within a slice that is not used up."""
+        if not self._slices.waiting and not self._slices.are_used_up():
+            return
+        await self._wait(is_first=False)
+        while self._slices.are_used_up():
+            await self._wait(is_first=True)
+        self._slices.served(self)
+
+    async def _wait(self, *, is_first: bool) -> None:
+        woken = asyncio.get_running_loop().create_future()
+        self._slices.waiting += 1
+        if is_first:
+            self.waiting.appendleft(woken)
+        else:
+            self.waiting.append(woken)
+        self._slices.have_next()
+        await woken
+
+    def wake(self) -> None:
+        woken = self.waiting.popleft()
+        self._slices.waiting -= 1
+        if not woken.done():
+            woken.set_result(None)

@@ -11,11 +11,11 @@ def test_a_burst_is_spread_over_many_turns_of_the_event_loop(monkeypatch):
     monkeypatch.setattr(time_slices.time, "perf_counter", lambda: now)
 
     async def main():
-        slices, done, rounds = TimeSlices(), [], 0
+        lane, done, rounds = TimeSlices().lane(), [], 0
 
         async def work(number):
             nonlocal now
-            await slices.turn()
+            await lane.turn()
             # Each takes a fifth of a slice.
             now += 0.001
             done.append(number)
@@ -38,21 +38,21 @@ def test_what_waits_is_served_in_order_and_costs_nothing_meanwhile(monkeypatch):
     now = 10.0
     monkeypatch.setattr(time_slices.time, "perf_counter", lambda: now)
     looks = 0
-    is_used_up = TimeSlices._is_used_up
+    are_used_up = TimeSlices.are_used_up
 
     def look(slices):
         nonlocal looks
         looks += 1
-        return is_used_up(slices)
+        return are_used_up(slices)
 
-    monkeypatch.setattr(TimeSlices, "_is_used_up", look)
+    monkeypatch.setattr(TimeSlices, "are_used_up", look)
 
     async def main():
-        slices, done = TimeSlices(), []
+        lane, done = TimeSlices().lane(), []
 
         async def work(number):
             nonlocal now
-            await slices.turn()
+            await lane.turn()
             now += 0.002
             done.append(number)
 
@@ -63,3 +63,51 @@ def test_what_waits_is_served_in_order_and_costs_nothing_meanwhile(monkeypatch):
     assert sorted(done) == list(range(2000))
     assert done.index(0) < 50 < done.index(1000) < done.index(1999)
     assert looks < 2000 * time_slices._MAX_WOKEN
+
+
+def test_a_lane_does_not_wait_for_all_that_waits_in_another(monkeypatch):
+    """Also if its turns take a whole slice each."""
+    now = 10.0
+    monkeypatch.setattr(time_slices.time, "perf_counter", lambda: now)
+
+    async def main():
+        slices, done = TimeSlices(), []
+        crowded, quiet = slices.lane(), slices.lane()
+
+        async def work(lane, name, seconds):
+            nonlocal now
+            await lane.turn()
+            now += seconds
+            done.append(name)
+
+        burst = asyncio.gather(*(work(crowded, "burst", 0.002) for _ in range(1000)))
+        for _ in range(10):
+            await work(quiet, "quiet", 0.006)
+        before = done.count("burst")
+        await burst
+        return before, done
+
+    before, done = asyncio.run(main())
+    assert len(done) == 1010
+    assert before < 100
+
+
+def test_a_lane_of_long_turns_leaves_turns_to_the_others(monkeypatch):
+    now = 10.0
+    monkeypatch.setattr(time_slices.time, "perf_counter", lambda: now)
+
+    async def main():
+        slices, done = TimeSlices(), []
+        lanes = [slices.lane() for _ in range(3)]
+
+        async def work(number):
+            nonlocal now
+            await lanes[number].turn()
+            now += 0.006
+            done.append(number)
+
+        await asyncio.gather(*(work(number) for number in range(3) for _ in range(40)))
+        return done
+
+    done = asyncio.run(main())
+    assert all(30 < done[:60].count(number) * 2 < 50 for number in range(3)), done

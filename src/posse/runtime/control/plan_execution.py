@@ -34,12 +34,19 @@ class PlanExecutor:
         self._transport = transport
         self._on_answer = on_answer
 
-    async def run(self, plan: Plan, report: Callable[[News], None]) -> None:
-        """Take the stages in order. Raises StepRefused or PlanOutdated where the plan ends early."""
-        for stage in plan.stages:
-            await self._run_stage(stage, report)
+    async def run(
+        self, plan: Plan, report: Callable[[News], None], is_wanted: Callable[[], bool] = lambda: True
+    ) -> None:
+        """Take the stages in order. Raises StepRefused or PlanOutdated where the plan ends early.
 
-    async def _run_stage(self, stage: Sequence[Step], report: Callable[[News], None]) -> None:
+        Nothing more is created once the plan is no longer wanted, as when its subject is deleted.
+        """
+        for stage in plan.stages:
+            await self._run_stage(stage, report, is_wanted)
+
+    async def _run_stage(
+        self, stage: Sequence[Step], report: Callable[[News], None], is_wanted: Callable[[], bool]
+    ) -> None:
         """Creations come in batches of growing size: what is wrong with one is usually wrong with all.
 
         Of other steps all are taken before the first failure is raised.
@@ -47,6 +54,8 @@ class PlanExecutor:
         is_creating = isinstance(stage[0], Create)
         done, size, failures = 0, 1 if is_creating else MAX_BATCH, list[BaseException]()
         while done < len(stage) and not (is_creating and failures):
+            if is_creating and not is_wanted():
+                raise PlanOutdated
             steps = (self._take(step, report) for step in stage[done : done + size])
             outcomes = await asyncio.gather(*steps, return_exceptions=True)
             failures += [outcome for outcome in outcomes if outcome is not None]

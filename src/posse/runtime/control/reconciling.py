@@ -12,7 +12,7 @@ from functools import partial
 
 from posse.controllers.bounded import BoundedPlans
 from posse.controllers.reconciler import Reconciler
-from posse.controllers.steps import Amend, Create, Delete, News, Plan, Write
+from posse.controllers.steps import Amend, Create, Delete, News, Plan, Write, is_deleting
 from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.registry import JOB_SET, LEADER_WORKER_SET, POSSE_WORKLOAD
 from posse.runtime.control.plan_execution import PlanExecutor, PlanOutdated, StepRefused
@@ -51,10 +51,17 @@ class ReconcilerRunner:
         reconcilers: Sequence[Reconciler],
         clock: Callable[[], float],
         count: CountEvent = _count_nothing,
+        writing: Callable[[], Transport] | None = None,
     ) -> None:
+        """`writing` returns a transport for the writes of one reconciler; without it they share the other."""
         self._recorder = EventRecorder(transport, clock)
         self._informers: dict[tuple[Kind, str], _Informer] = {}
-        self._loops = [_ReconcileLoop(transport, each, self._recorder, clock, count) for each in reconcilers]
+        self._loops = [
+            _ReconcileLoop(
+                writing() if writing is not None else transport, each, self._recorder, clock, count
+            )
+            for each in reconcilers
+        ]
         for loop in self._loops:
             for kind in loop.reconciler.kinds:
                 labels = loop.reconciler.selectors.get(kind, "")
@@ -154,7 +161,9 @@ class _ReconcileLoop:
     async def _carry_out(self, key: str, plan: Plan) -> None:
         with skipping(self.reconciler.reporter, key):
             try:
-                await self._executor.run(plan, lambda news: self._report(key, news))
+                await self._executor.run(
+                    plan, lambda news: self._report(key, news), lambda: self._is_present(key)
+                )
             except PlanOutdated:
                 self.queue.retry(key)
                 return
@@ -168,6 +177,11 @@ class _ReconcileLoop:
                 self._refusals.pop(key, None)
             for news in plan.news:
                 self._report(key, news)
+
+    def _is_present(self, key: str) -> bool:
+        """Whether the subject of the key is there and stays; plans of some reconcilers have none."""
+        subject = self.reconciler.subject(key)
+        return self.reconciler.subject_kind is None or not (subject is None or is_deleting(subject))
 
     def _report_refusal(self, key: str, refusal: StepRefused) -> None:
         step, now = refusal.step, self._clock()

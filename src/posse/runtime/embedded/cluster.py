@@ -150,7 +150,7 @@ class EmbeddedCluster:
             parts.push_async_callback(self._background.stop)
             recorder = new_recorder(self._options.record, self._options.record_max, configuration, options)
             self._scheduler = SchedulerLoop(
-                self._transport, Engine(options), steady_clock(), recorder=recorder
+                self._transport.beside(), Engine(options), steady_clock(), recorder=recorder
             )
             self._scheduler.keep_run_times(self._options.data_dir)
             # First, so that whatever is stored can be read and deleted while others are busy with it.
@@ -217,9 +217,11 @@ class EmbeddedCluster:
         reconcilers = [*embedded_reconcilers(self._options.gates), NamespaceFurniture(self._authority)]
         counts = JobSetCounts()
         self._scheduler.metrics.add(counts)
-        runner = ReconcilerRunner(self._transport, reconcilers, self._clock, counts.count)
+        beside = self._transport.beside
+        runner = ReconcilerRunner(beside(), reconcilers, self._clock, counts.count, writing=beside)
         self._background.start("the controllers", runner.run())
-        self._background.start("the simulated nodes", SimulatedNodes(self._transport, self._clock).run())
+        nodes = SimulatedNodes(self._transport.beside(), self._clock)
+        self._background.start("the simulated nodes", nodes.run())
         delay = self._options.autoscale_seconds
         if delay is not None:
             autoscaler = SimulatedAutoscaler(

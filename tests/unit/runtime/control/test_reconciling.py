@@ -305,3 +305,62 @@ def test_a_patch_that_was_overtaken_is_dropped():
     run_until_taken(transport, Stages([Amend(JOB_SET, SUBJECT, {}), Write(JOB_SET, SUBJECT)]))
     assert transport.written == ["js"]
     assert transport.events == []
+
+
+class Gone(OneStep):
+    """Plans many creations for a subject that is deleted, or about to be, once some of them are made."""
+
+    def __init__(self, last_seen):
+        super().__init__(None)
+        self.subjects = [SUBJECT, SUBJECT, SUBJECT]
+        self._last_seen = last_seen
+
+    def subject(self, uid):
+        return self.subjects.pop() if self.subjects else self._last_seen
+
+    def plan(self, key, now):
+        return Plan(stages=[[Create(JOB, JOB_TO_BE) for _ in range(500)]])
+
+
+class Counting(Refusing):
+    made = 0
+
+    async def create(self, kind, namespace, obj):
+        self.made += 1
+        return await super().create(kind, namespace, obj)
+
+
+@pytest.mark.parametrize(
+    "last_seen",
+    [None, {"metadata": SUBJECT["metadata"] | {"deletionTimestamp": "2026-01-01T00:00:00Z"}}],
+    ids=["gone", "being deleted"],
+)
+def test_no_more_is_created_for_a_subject_that_is_deleted(last_seen):
+    """Otherwise a JobSet of thousands of pods goes on filling the cluster after it was deleted."""
+
+    async def main():
+        transport = Counting()
+        running = asyncio.create_task(ReconcilerRunner(transport, [Gone(last_seen)], time.time).run())
+        await asyncio.sleep(0.05)
+        running.cancel()
+        return transport.made
+
+    assert 0 < asyncio.run(main()) < 10
+
+
+def test_each_reconciler_may_write_through_a_transport_of_its_own():
+    async def main():
+        reading, writing = Plain(), []
+
+        def transport():
+            writing.append(Counting())
+            return writing[-1]
+
+        reconcilers = [OneStep(Create(JOB, JOB_TO_BE)), OneStep(Create(JOB, JOB_TO_BE))]
+        runner = ReconcilerRunner(reading, reconcilers, time.time, writing=transport)
+        running = asyncio.create_task(runner.run())
+        await asyncio.wait_for(asyncio.gather(*(one.has_taken_all.wait() for one in writing)), 5)
+        running.cancel()
+        return [one.made for one in writing], reading.written
+
+    assert asyncio.run(main()) == ([1, 1], [])
