@@ -106,10 +106,11 @@ def test_default_spreading_gives_the_points_of_its_twin(labels, descriptions, cr
     history=st.lists(st.tuples(st.booleans(), label_sets), max_size=6),
 )
 def test_services_may_come_and_go_in_any_order(descriptions, crowd, history):
-    """Whatever came before, the classes are those of pods that saw only the services there are in the end."""
+    """Whatever came before, waiting pods are as those that saw only the services there are in the end."""
     nodes = described(descriptions)
     there = [(labelled(f"there-{index}", had), name) for index, (had, name, _) in enumerate(crowd)]
-    lived = Surroundings(nodes, there, profile=DEFAULT_PROFILE)
+    waiting = [labelled(f"waits-{index}", had) for index, (had, _, _) in enumerate(crowd)]
+    lived = Surroundings([*nodes, *waiting], there, profile=DEFAULT_PROFILE)
     left = {}
     for index, (stays, selector) in enumerate(history):
         name = f"s{index % 2}"
@@ -124,14 +125,25 @@ def test_services_may_come_and_go_in_any_order(descriptions, crowd, history):
         fresh.see(obj)
     for one, name in there:
         fresh.see(changed(one, spec={"node_name": name}))
+    for one in waiting:
+        fresh.see(one)
+    lived.read_outdated()
     assert terms(lived) == terms(fresh)
     assert counts(lived) == counts(fresh)
 
 
+def waiting_classes(surroundings):
+    """Classes of the pods that are not on a node: others are not read again, as nothing is decided about them."""
+    pods = surroundings.knowledge.pods
+    return {uid: record.pod_class for uid, record in pods.items() if not record.pod.spec.node_name}
+
+
 def terms(surroundings):
-    return {uid: record.pod_class.terms for uid, record in surroundings.knowledge.pods.items()}
+    return {uid: pod_class.terms for uid, pod_class in waiting_classes(surroundings).items()}
 
 
 def counts(surroundings):
-    queries = surroundings.state.census._queries
-    return {query: (column.counts[: len(NODES)].tolist(), column.total) for query, column in queries.items()}
+    census = surroundings.state.census
+    queries = [query for one in waiting_classes(surroundings).values() for query in one.queries]
+    columns = {query: census.column(query) for query in queries}
+    return {query: (column.counts[: len(NODES)].tolist(), column.total) for query, column in columns.items()}

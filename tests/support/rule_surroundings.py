@@ -20,6 +20,9 @@ class Surroundings:
     def see(self, obj):
         self._events.absorb(Observed(obj))
 
+    def read_outdated(self):
+        self._events.read_outdated()
+
     @property
     def state(self):
         return self.knowledge.state

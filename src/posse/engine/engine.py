@@ -109,6 +109,7 @@ class Engine:
     def decide(self, now: float) -> list[Decision]:
         """Work through the queue, up to a bound; call again while `has_work`."""
         self._knowledge.at_work = None
+        self._cluster_events.read_outdated()
         return self._loop.decide(now)
 
     def schedules(self, pod: Pod) -> bool:
@@ -118,6 +119,8 @@ class Engine:
     @property
     def has_work(self) -> bool:
         """Whether an entry can be tried now, or a change of the cluster may help one that did not fit."""
+        if self._cluster_events.has_outdated:
+            return True
         backlog = self._knowledge.backlog
         has_news = self._knowledge.state.has_improved_rows and backlog.has_unschedulable_classes
         return has_news or backlog.peek() is not None

@@ -43,6 +43,8 @@ class ClusterEvents:
         self._reads_trees = self._reads_groups and Gate.COMPOSITE_POD_GROUP in gates
         """Otherwise every group is scheduled by itself, whichever parent it names."""
         self._pods = PodEvents(knowledge, reads_groups=self._reads_groups)
+        self._outdated: dict[str, None] = {}
+        """Uids of pods that Services select otherwise than when they were read."""
 
     def absorb(self, event: Observed | Vanished) -> None:
         self._knowledge.at_work = event.obj
@@ -127,19 +129,32 @@ class ClusterEvents:
                 self._pods.reread(record)
 
     def _services_changed(self, namespace: str, name: str, selectors: Sequence[Selector]) -> None:
-        """Update the pods that are spread by default among others than before.
+        """Note the pods that are to be spread by default among others than before.
 
-        Equal labels are looked at once: a namespace may have as many Services as pods.
+        Equal labels are looked at once: a namespace may have as many Services as pods. Pods are read again
+        when they are decided about, once for all Services that have changed. Those that are bound never are.
         """
         services, is_news = self._knowledge.state.services, dict[tuple[tuple[str, str], ...], bool]()
         for record in list(self._knowledge.pods.values()) if selectors else ():
             metadata = record.pod.metadata
-            if metadata.namespace != namespace:
+            if metadata.namespace != namespace or record.pod.spec.node_name:
                 continue
             labels = tuple(sorted(metadata.labels.items()))
             if labels not in is_news:
                 is_news[labels] = services.matters(namespace, name, selectors, metadata.labels)
             if is_news[labels]:
+                self._outdated[record.ref.uid] = None
+
+    @property
+    def has_outdated(self) -> bool:
+        return bool(self._outdated)
+
+    def read_outdated(self) -> None:
+        """Read the pods again whose Services have changed."""
+        outdated, self._outdated = self._outdated, {}
+        for uid in outdated:
+            record = self._knowledge.pods.get(uid)
+            if record is not None:
                 self._pods.reread(record)
 
     def _node_observed(self, node: Node) -> None:

@@ -98,8 +98,10 @@ def test_services_that_come_and_go_leave_nothing_behind():
     state = driving.engine._knowledge.state
     before = len(state.classes._classes), len(state.census._queries)
     driving.see(service())
+    driving.engine._cluster_events.read_outdated()
     assert len(state.census._queries) == 1
     driving.lose(service())
+    driving.engine._cluster_events.read_outdated()
     assert (len(state.classes._classes), len(state.census._queries)) == before
 
 

@@ -85,8 +85,31 @@ def test_pods_are_read_again_for_the_first_of_many_equal_services_only(monkeypat
     web = changed(pod("web"), metadata={"labels": {"app": "web"}})
     driver = Driver(node("n"), web, pod("other"))
     driver.see(*(service(f"s{number}", app="web") for number in range(50)))
+    driver.decide()
     assert read == ["web"]
     driver.lose(*(service(f"s{number}", app="web") for number in range(49)))
+    driver.decide()
     assert read == ["web"]
     driver.lose(service("s49", app="web"))
+    driver.decide()
     assert read == ["web", "web"]
+
+
+def test_pods_are_read_again_once_for_many_services_with_different_selectors(monkeypatch):
+    read = []
+    reread = PodEvents.reread
+    monkeypatch.setattr(
+        PodEvents, "reread", lambda self, record: read.append(record.ref.name) or reread(self, record)
+    )
+    labels = {f"k{number}": "v" for number in range(50)}
+    waiting = [changed(pod(f"w{number}", cpu="99"), metadata={"labels": labels}) for number in range(3)]
+    running = changed(pod("running", on="n"), metadata={"labels": labels})
+    driver = Driver(node("n"), *waiting, running)
+    driver.decide()
+    driver.see(*(service(f"s{number}", **{f"k{number}": "v"}) for number in range(50)))
+    assert driver.engine.has_work
+    driver.decide()
+    assert sorted(read) == ["w0", "w1", "w2"]
+    assert not driver.engine.has_work
+    shared = driver.engine._knowledge.state.services.shared_labels("test", labels)
+    assert shared == labels
