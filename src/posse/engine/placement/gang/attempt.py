@@ -99,7 +99,7 @@ def attempt_in(
     """Try the group in an open draft, on the rows that the state is confined to.
 
     If the group fits, its pods are appended to the draft; otherwise the draft is unchanged. A refusal that
-    nobody reads need not be `described` by names.
+    is not read need not be `described` by names.
     """
     members = group.unattached()
     missing = missing_resources(state, group) if group.minimum_resources else None
