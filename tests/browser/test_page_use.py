@@ -24,6 +24,10 @@ def wait_for_content(page):
 
 
 def test_everything_can_be_reached_by_keyboard(live):
+    live.keyboard.press("1")
+    live.keyboard.press("/")
+    live.wait_for_function("() => document.activeElement.id === 'search'")
+    live.get_by_role("heading", name="Queue").focus()
     live.keyboard.press("2")
     live.get_by_role("heading", name="Queue").wait_for()
     live.keyboard.press("/")

@@ -1,6 +1,5 @@
 """How the command line reaches a cluster: by a kubeconfig, or as the pod that it runs in."""
 
-import asyncio
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,7 +48,7 @@ def access_of_pod() -> Access:
 
 def _loaded(found: credentials.Credentials, path: Path, namespace: str) -> Access:
     try:
-        access = asyncio.run(found.load())
+        access = found.read()
     except CredentialsError as error:
         raise Problem(str(error)) from error
     address = urlsplit(access.server)

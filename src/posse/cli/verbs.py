@@ -78,7 +78,7 @@ kubectl, or with apply, get and delete below. [bold]posse run[/bold] schedules p
         module = import_module(name)
         function = getattr(module, verb)
         app.command(
-            cls=Verb,
+            cls=getattr(module, "COMMAND", Verb),
             help=rewrapped(function.__doc__),
             rich_help_panel=panel,
             epilog=getattr(module, "EPILOG", None),

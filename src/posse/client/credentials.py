@@ -3,6 +3,7 @@
 Everything is read again on every load, because tokens and certificates are rotated.
 """
 
+import asyncio
 import base64
 import binascii
 import os
@@ -27,8 +28,11 @@ class Credentials(Protocol):
     source: str
     """Where they are from, such as the path of a file."""
 
-    async def load(self) -> ClusterAccess:
+    def read(self) -> ClusterAccess:
         """CredentialsError: they cannot be used."""
+
+    async def load(self) -> ClusterAccess:
+        """The same, beside other work."""
 
 
 def find_credentials(
@@ -51,22 +55,28 @@ class Kubeconfig:
         self.source = source
         self._context = context
 
-    async def load(self) -> ClusterAccess:
+    def read(self) -> ClusterAccess:
         chosen = read_kubeconfig(self.source, self._context)
         try:
-            return await _access(chosen)
+            return _access(chosen)
         except (OSError, ValueError) as error:
             raise CredentialsError(f"{self.source}: cannot be used: {error}") from error
+
+    async def load(self) -> ClusterAccess:
+        return await asyncio.to_thread(self.read)
 
 
 class ServiceAccountCredentials:
     source = IN_CLUSTER
 
-    async def load(self) -> ClusterAccess:
+    def read(self) -> ClusterAccess:
         try:
             return _access_of_pod(os.environ.get(SERVICE_HOST, ""), os.environ.get(SERVICE_PORT, ""))
         except (OSError, ValueError) as error:
             raise CredentialsError(f"{self.source}: cannot be used: {error}") from error
+
+    async def load(self) -> ClusterAccess:
+        return await asyncio.to_thread(self.read)
 
 
 def _access_of_pod(host: str, port: str) -> ClusterAccess:
@@ -88,12 +98,12 @@ def own_namespace() -> str:
         return ""
 
 
-async def _access(chosen: ChosenContext) -> ClusterAccess:
+def _access(chosen: ChosenContext) -> ClusterAccess:
     cluster, plugin = chosen.cluster, chosen.user.exec
     server = cluster.server.rstrip("/")
     if not server.startswith(("https://", "http://")):
         raise ValueError(f"its cluster has no server address but {server!r}")
-    issued = await run_plugin(chosen, plugin) if plugin is not None else Issued()
+    issued = run_plugin(chosen, plugin) if plugin is not None else Issued()
     tls = None
     if server.startswith("https://"):
         certificate = issued.client_certificate_data.encode() or chosen.certificate()

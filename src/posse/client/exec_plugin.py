@@ -1,8 +1,8 @@
 """Runs the program of a kubeconfig that hands out credentials (client.authentication.k8s.io)."""
 
-import asyncio
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ class ExecCredential(msgspec.Struct, frozen=True, rename="camel"):
     status: Issued | None = None
 
 
-async def run_plugin(chosen: ChosenContext, plugin: ExecPlugin) -> Issued:
+def run_plugin(chosen: ChosenContext, plugin: ExecPlugin) -> Issued:
     """ValueError: the program cannot be run, fails, or answers something else."""
     if plugin.api_version not in VERSIONS:
         raise ValueError(f"exec.apiVersion is {plugin.api_version!r}, and must be {' or '.join(VERSIONS)}")
@@ -36,20 +36,19 @@ async def run_plugin(chosen: ChosenContext, plugin: ExecPlugin) -> Issued:
     environment = os.environ | {one.name: one.value for one in plugin.env or []}
     environment["KUBERNETES_EXEC_INFO"] = json.dumps(_question(chosen, plugin, is_interactive))
     try:
-        process = await asyncio.create_subprocess_exec(
-            _program(chosen.user_folder, plugin.command),
-            *(plugin.args or []),
+        done = subprocess.run(  # noqa: S603 - the user's kubeconfig names it
+            [_program(chosen.user_folder, plugin.command), *(plugin.args or [])],
             env=environment,
-            stdin=None if is_interactive else asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
+            stdin=None if is_interactive else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            check=False,
         )
     except OSError as error:
         hint = f"; {plugin.install_hint}" if plugin.install_hint else ""
         raise ValueError(f"{plugin.command} cannot be run: {(error.strerror or '').lower()}{hint}") from error
-    said, _ = await process.communicate()
-    if process.returncode:
-        raise ValueError(f"{plugin.command} failed with exit code {process.returncode}")
-    return _issued(plugin, said)
+    if done.returncode:
+        raise ValueError(f"{plugin.command} failed with exit code {done.returncode}")
+    return _issued(plugin, done.stdout)
 
 
 def _issued(plugin: ExecPlugin, said: bytes) -> Issued:

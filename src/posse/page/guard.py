@@ -5,6 +5,7 @@ header must name this server, so a foreign name that resolves to this machine is
 """
 
 from collections.abc import Awaitable, Callable, Collection
+from urllib.parse import urlsplit
 
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
@@ -67,9 +68,15 @@ def _refusal(request: web.Request, hosts: Collection[str]) -> web.Response | Non
         return web.Response(text="this server is not known under that name\n", status=421)
     if request.method != "GET":
         return web.Response(text="the page only reads: use GET\n", status=405, headers={"Allow": "GET"})
-    if request.headers.get("Sec-Fetch-Site", "none") not in {"none", "same-origin"}:
+    if request.headers.get("Sec-Fetch-Site", "none") not in {"none", "same-origin"} or not _is_own(request):
         return web.Response(text="other sites may not ask\n", status=403)
     return None
+
+
+def _is_own(request: web.Request) -> bool:
+    """Whether the request is of this page, or of no page at all."""
+    origin = request.headers.get("Origin", "")
+    return not origin or urlsplit(origin).netloc == request.headers.get("Host", "")
 
 
 async def _refused_data(request: web.Request, admit: Admit) -> web.Response | None:

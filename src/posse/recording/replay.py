@@ -1,7 +1,7 @@
 """Runs a recording again, and compares decision for decision."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 
@@ -40,14 +40,18 @@ class Replay:
     difference: FirstDifference | None = None
     is_from_the_start: bool = True
     """False if early segments were removed: queues and pauses at the beginning are not known."""
+    losses: list[str] = field(default_factory=list)
+    """Files that end within a write."""
+    last_round: float = 0.0
+    is_to_the_end: bool = True
 
 
-def entries_of(folder: Path) -> Iterator[Entry]:
+def entries_of(folder: Path, tell: Callable[[str], None] = lambda _: None) -> Iterator[Entry]:
     """All entries. A segment may end in the middle of a frame where its process was killed."""
     segments = segments_in(folder)
     for path, following in zip_longest(segments, segments[1:]):
         was_last_of_process = following is None or _begins_a_process(following)
-        yield from read_entries(path, may_be_torn=was_last_of_process)
+        yield from read_entries(path, may_be_torn=was_last_of_process, tell=tell)
 
 
 def _begins_a_process(segment: Path) -> bool:
@@ -58,7 +62,7 @@ def _begins_a_process(segment: Path) -> bool:
 def replay(folder: Path, options: EngineOptions, until: float | None = None) -> Replay:
     """Replay up to a time, or to the end. RecordingError: the recording cannot be read."""
     outcome, engine = Replay(), Engine(options)
-    for number, entry in enumerate(entries_of(folder)):
+    for number, entry in enumerate(entries_of(folder, outcome.losses.append)):
         if isinstance(entry, KnownObjects):
             # Only where nothing comes before it: otherwise all this was absorbed already.
             outcome.is_from_the_start &= number > 0
@@ -71,19 +75,22 @@ def replay(folder: Path, options: EngineOptions, until: float | None = None) -> 
             engine.absorb(_event(folder, entry))
             outcome.events += 1
         elif until is not None and entry.now > until:
+            outcome.is_to_the_end = False
             break
         else:
+            outcome.last_round = entry.now
             _decide(engine, entry, outcome)
     return outcome
 
 
 def objects_at(folder: Path, until: float | None = None) -> tuple[float, list[ClusterObject]]:
-    """What the cluster held at the last round up to that time, and when that was. RecordingError."""
+    """What the cluster held at that time, or at the end if that is earlier, and when that was. RecordingError."""
     now, objects = 0.0, dict[tuple[str, str, str], ClusterObject]()
     seen: dict[tuple[str, str, str], ClusterObject] = {}
     for entry in entries_of(folder):
         if isinstance(entry, DecidedRound):
             if until is not None and entry.now > until:
+                now = until if objects else now
                 break
             now, objects = entry.now, dict(seen)
         elif isinstance(entry, EngineReset):

@@ -9,7 +9,7 @@ import json
 import os
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -66,7 +66,7 @@ def segments_in(folder: Path) -> list[Path]:
     found = sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []
     begun = [path for path in found if _is_begun(path)]
     if not begun:
-        raise RecordingError(f"{folder} holds no recording: there is no file that ends in {SUFFIX}")
+        raise RecordingError(f"{folder} holds no recording: no file that ends in {SUFFIX} has a whole header")
     return begun
 
 
@@ -94,8 +94,13 @@ def _header(path: Path, file: BinaryIO) -> RecordingHeader:
     return RecordingHeader(str(line["version"]), line["settings"], bool(line["asks"]), float(line["effort"]))
 
 
-def read_entries(path: Path, *, may_be_torn: bool) -> Iterator[Entry]:
-    """RecordingError: the file is damaged, or ends in the middle of a frame though it may not be torn."""
+def read_entries(
+    path: Path, *, may_be_torn: bool, tell: Callable[[str], None] = lambda _: None
+) -> Iterator[Entry]:
+    """RecordingError: the file is damaged, or ends in the middle of a frame though it may not be torn.
+
+    `tell` is told of a torn end.
+    """
     with path.open("rb") as file:
         _header(path, file)
         while head := file.read(_HEAD_BYTES):
@@ -107,6 +112,7 @@ def read_entries(path: Path, *, may_be_torn: bool) -> Iterator[Entry]:
             length, checksum = _FRAME.unpack(head[: _FRAME.size]) if len(head) == _HEAD_BYTES else (1, 0)
             data = file.read(length)
             if len(data) < length and may_be_torn:
+                tell(f"{path.name} ends within a write, at byte {start}: what came after that is lost.")
                 return
             if len(data) < length or zlib.crc32(data) != checksum:
                 raise RecordingError(f"{path} is damaged at byte {start}")

@@ -143,7 +143,7 @@ def test_the_cluster_of_an_earlier_moment_is_found(tmp_path):
     driver.decide()
     driver.recorder.close()
     now, objects = objects_at(tmp_path, until=1001.5)
-    assert (now, [obj.metadata.name for obj in objects]) == (1001.0, ["n1"])
+    assert (now, [obj.metadata.name for obj in objects]) == (1001.5, ["n1"])
     now, objects = objects_at(tmp_path)
     assert (now, [obj.metadata.name for obj in objects]) == (1002.0, ["n1", "late"])
     with pytest.raises(RecordingError, match="nothing was decided up to that time"):

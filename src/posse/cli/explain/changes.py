@@ -2,7 +2,7 @@
 
 from posse.engine.explain.explanation import Explanation
 from posse.engine.placement_problem import RemedyProblem
-from posse.engine.reporting.remedy_messages import remedy_texts
+from posse.engine.reporting.remedy_messages import BEHIND, remedy_texts
 from posse.solver.remedies import remedies
 
 
@@ -13,3 +13,9 @@ def changes_of(explanation: Explanation | None) -> tuple[str, ...]:
         return ()
     found = remedies(problem)
     return tuple(remedy_texts(found, problem.demands)) if found is not None else ()
+
+
+def caveat_of(explanation: Explanation | None) -> str:
+    """What may take the capacity that such changes add or free; empty if nothing waits ahead."""
+    is_behind = explanation is not None and explanation.ahead is not None and explanation.ahead.has_any
+    return f"{BEHIND}." if is_behind else ""

@@ -45,7 +45,7 @@ def parse_target(text: str, name: str = "") -> Target:
     if slash and name:
         raise Misuse(f'"{text}" has a name already; "{name}" is a second one')
     if not kind_text or not (rest or name):
-        raise Misuse(f"say what to explain as {EXPLAINED}")
+        raise Misuse(f"{text!r} is not the name of an object, as in {EXPLAINED}")
     name = rest or name
     if kind_text.lower() in ANY_POD_GROUP:
         return Target(POD_GROUP, name, tuple(form.name for form in FORMS if not form.is_implied))

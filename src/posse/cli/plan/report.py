@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
-from posse.cli.explain.changes import changes_of
+from posse.cli.explain.changes import caveat_of, changes_of
 from posse.cli.explain.forecast_words import starts_text
 from posse.cli.explain.group_words import cause
 from posse.cli.explain.targets import short_name
@@ -31,6 +31,7 @@ class PlanOutcome(StrEnum):
     STARTS = "starts"
     WAITS = "waits"
     PREEMPTS = "preempts"
+    RUNS = "runs already"
 
 
 class Planned(msgspec.Struct, frozen=True, rename="camel"):
@@ -49,6 +50,8 @@ class Planned(msgspec.Struct, frozen=True, rename="camel"):
     """Why it waits."""
     changes: tuple[str, ...]
     """Each of these would let it start."""
+    caveat: str = ""
+    """What may come before it and take what the changes add or free."""
     forecast: ForecastNote | None = None
     """When it is expected to start, if it waits."""
 
@@ -97,13 +100,16 @@ def _group(
     survey: Survey, decided: TrialDecisions, now: GroupStatus, root: GroupKey, pods: Collection[str]
 ) -> Planned:
     members = [pod for pod in survey.members.get(now.key, {}).values() if pod.metadata.uid in pods]
-    nodes = [decided.nodes[pod.metadata.uid] for pod in members if pod.metadata.uid in decided.nodes]
+    started = [decided.nodes[pod.metadata.uid] for pod in members if pod.metadata.uid in decided.nodes]
+    nodes = started or [pod.spec.node_name for pod in members if pod.spec.node_name]
     victims = _victims(decided, root)
-    has_started = now.state is State.SCHEDULED and bool(nodes)
     outcome = PlanOutcome.WAITS
-    if has_started:
+    if now.state is State.SCHEDULED and nodes:
         outcome = PlanOutcome.PREEMPTS if victims else PlanOutcome.STARTS
+        outcome = outcome if started else PlanOutcome.RUNS
     waits = outcome is PlanOutcome.WAITS
+    explanation = survey.engine.explain(root) if waits else None
+    changes = changes_of(explanation)
     return Planned(
         now.key.namespace,
         short_name(now.key),
@@ -115,7 +121,8 @@ def _group(
         _racks(survey, nodes),
         victims,
         cause(now, survey.fates(now.key)) if waits or len(nodes) < len(members) else "",
-        changes_of(survey.engine.explain(root)) if waits else (),
+        changes,
+        caveat_of(explanation) if changes else "",
     )
 
 
@@ -194,6 +201,7 @@ def details_of(found: Sequence[Planned], now: float) -> Iterator[str]:
         if one.forecast is not None and one.forecast.unforeseen is not Unforeseen.NODES:
             lines.append(f"starts {starts_text(one.forecast, now, one.namespace)}")
         lines += [f"would start with: {change}" for change in one.changes]
+        lines += [one.caveat] if one.caveat else []
         if lines:
             yield ""
             yield f"{one.kind} {one.namespace}/{one.name}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import msgspec
 import typer
@@ -20,14 +21,15 @@ from posse.cli.problems import Problem
 from posse.cli.reading.cluster_reader import Survey, survey_cluster
 from posse.cli.reading.sources import ClusterSource
 from posse.cli.session import Rules
-from posse.engine.events import Observed
+from posse.engine.events import ClusterObject, Observed
 from posse.engine.options import EngineOptions
-from posse.model.decoding import decode
+from posse.kinds.machinery.kind import Kind
+from posse.model.decoding import ShapeError, decode
 from posse.model.pod import Pod
 from posse.runtime.watching.followed_kinds import FOLLOWED_KINDS
 
 _STRUCTS = dict(FOLLOWED_KINDS)
-EXIT_CODES = {PlanOutcome.STARTS: 0, PlanOutcome.WAITS: 3, PlanOutcome.PREEMPTS: 4}
+EXIT_CODES = {PlanOutcome.STARTS: 0, PlanOutcome.RUNS: 0, PlanOutcome.WAITS: 3, PlanOutcome.PREEMPTS: 4}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def _submitted(
     objects, refused = within_quotas(adjusted_objects, source)
     observed = []
     for kind, obj in objects:
-        struct = decode(_STRUCTS[kind], obj)
+        struct = _decoded(kind, obj)
         if isinstance(struct, Pod):
             survey.note_pod(struct)
         else:
@@ -97,6 +99,13 @@ def _submitted(
     if not own and not refused:
         raise Problem("no pods would be created from these objects, so there is nothing to place")
     return planned(survey, decided, own, source.now()), refused
+
+
+def _decoded(kind: Kind, obj: dict[str, Any]) -> ClusterObject:
+    try:
+        return decode(_STRUCTS[kind], obj)
+    except ShapeError as error:
+        raise Problem(f"{kind.singular}/{obj['metadata'].get('name', '')}: {error}") from error
 
 
 def _check_new(source: ClusterSource, question: PlanQuestion) -> None:

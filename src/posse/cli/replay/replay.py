@@ -6,6 +6,9 @@ from typing import Annotated
 import typer
 
 from posse.cli.problems import Misuse
+from posse.cli.replay.looking_back import VERBS, ReplayVerb, words_of
+
+COMMAND = ReplayVerb
 
 FolderArgument = Annotated[Path, typer.Argument(metavar="DIR", help="A directory that --record wrote.")]
 AtOption = Annotated[
@@ -29,7 +32,8 @@ WithoutOption = Annotated[
 ]
 
 
-def replay(
+def replay(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads them
+    ctx: typer.Context,
     folder: FolderArgument,
     at: AtOption = "",
     snapshot_to: SnapshotToOption = None,
@@ -39,7 +43,8 @@ def replay(
 ) -> None:
     """Run a recording of posse up --record or posse run --record again, and compare decision for decision.
 
-    Exits with 0 if all decisions are equal, with 3 if one differs. With [bold]--config[/bold],
+    Exits with 0 if all decisions are equal, with 3 if one differs. After [bold]--at[/bold] another verb may
+    follow (gangs, explain, top, plan), with its own options: it answers as it would have then. With [bold]--config[/bold],
     [bold]--add-nodes[/bold] or [bold]--without[/bold] the jobs of the recording also run in virtual time, as
     recorded and with the change: who would have waited how long, and what would have been evicted?
 
@@ -51,15 +56,21 @@ def replay(
 
       posse replay DIR --add-nodes 4=node-0001      would four more have helped?
 
-      posse replay DIR --at 2026-01-31T14:05:00Z --snapshot-to then.gz
+      posse replay DIR --at 2026-01-31T14:05:00Z gangs         what waited then?
 
-      posse gangs --snapshot then.gz                what waited then, and why?
+      posse replay DIR --at 2026-01-31T14:05:00Z plan -f job.yaml
+
+      posse replay DIR --at 2026-01-31T14:05:00Z --snapshot-to then.gz
     """
     if snapshot_to is not None and (config is not None or add_nodes or without):
         raise Misuse("--snapshot-to and changes exclude each other: a snapshot holds what really was")
     if at and (add_nodes or without):
         raise Misuse("--at goes back in time as it was; it excludes --add-nodes and --without")
+    words = words_of(ctx)
+    if words and (snapshot_to is not None or config is not None or add_nodes or without):
+        raise Misuse(f"options that change the replay cannot be combined with {', '.join(VERBS)}")
     # The engine takes a while to load; completion and help need none of it.
     from posse.cli.replay.run import ReplayChange, run_replay  # noqa: PLC0415
 
-    run_replay(folder, at, snapshot_to, ReplayChange(config, tuple(add_nodes or ()), tuple(without or ())))
+    change = ReplayChange(config, tuple(add_nodes or ()), tuple(without or ()))
+    run_replay(folder, at, snapshot_to, change, words)

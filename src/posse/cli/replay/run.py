@@ -10,6 +10,7 @@ from posse.cli.configuration_file import unusable
 from posse.cli.problems import Misuse, Problem
 from posse.cli.reading.recorded import recorded_objects
 from posse.cli.reading.snapshot_file import write_snapshot
+from posse.cli.replay.looking_back import look_back
 from posse.cli.replay.what_if import WhatIf, what_if
 from posse.cli.simulate.words import comparison_lines
 from posse.configuration.problems import ConfigurationError
@@ -37,11 +38,16 @@ class ReplayChange:
 _SHOWN = 8
 
 
-def run_replay(folder: Path, at: str, snapshot_to: Path | None, change: ReplayChange) -> None:
-    """Exit: something differs."""
+def run_replay(
+    folder: Path, at: str, snapshot_to: Path | None, change: ReplayChange, words: list[str]
+) -> None:
+    """Exit: something differs, or the verb that `words` begin with says so."""
     until = _time(at)
     try:
         header, recorded = recorded_options(folder)
+        if words:
+            look_back(words, lambda path: write_snapshot(path, *recorded_objects(folder, until, header)))
+            return
         if snapshot_to is not None:
             _write_snapshot(folder, until, header, snapshot_to)
             return
@@ -51,10 +57,12 @@ def run_replay(folder: Path, at: str, snapshot_to: Path | None, change: ReplayCh
         if not change.add_nodes and not change.without:
             with Console(stderr=True).status("Replaying"):
                 outcome = replay(folder, rules or recorded, until)
+            _check_compared(folder, outcome, at)
             has_difference = outcome.difference is not None
-            lines = outcome_lines(outcome, header.version)
-            for line in lines:
+            for line in outcome_lines(outcome, header.version):
                 typer.echo(line)
+            if until is not None and outcome.is_to_the_end:
+                typer.echo(f"The recording ends before that time, at {format_timestamp(outcome.last_round)}.")
         if asked:
             has_difference |= _show_what_if(folder, asked, recorded)
     except RecordingError as error:
@@ -63,6 +71,15 @@ def run_replay(folder: Path, at: str, snapshot_to: Path | None, change: ReplayCh
         raise unusable(error, change.config) from error
     if has_difference:
         raise typer.Exit(DIFFERS)
+
+
+def _check_compared(folder: Path, outcome: Replay, at: str) -> None:
+    if outcome.rounds:
+        return
+    losses = " ".join(["", *outcome.losses])
+    raise Problem(
+        f"{folder}: nothing was decided{f' up to {at}' if at else ''}, so nothing was compared.{losses}"
+    )
 
 
 def _show_what_if(folder: Path, asked: WhatIf, recorded: EngineOptions) -> bool:
@@ -94,7 +111,7 @@ def _other_rules(config: Path, recorded: EngineOptions) -> EngineOptions:
 
 
 def outcome_lines(outcome: Replay, version: str) -> list[str]:
-    lines = []
+    lines = [*outcome.losses]
     if version != VERSION:
         lines.append(f"The recording is of Posse {version}, and this is {VERSION}.")
     if not outcome.is_from_the_start:

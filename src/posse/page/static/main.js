@@ -66,8 +66,11 @@ function key(event) {
   if (number >= 1 && number <= Object.keys(VIEWS).length) location.hash = `#/${Object.keys(VIEWS)[number - 1]}`;
   else if (event.key === "/") {
     event.preventDefault();
-    location.hash = "#/queue";
-    requestAnimationFrame(() => document.getElementById("search")?.focus());
+    if (!location.hash.startsWith("#/queue")) {
+      location.hash = "#/queue";
+      route(false);
+    }
+    document.getElementById("search")?.focus();
   }
 }
 

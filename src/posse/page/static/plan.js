@@ -67,5 +67,6 @@ function details(one) {
     h("ul", {},
       one.victims.length ? h("li", {}, `evicts ${one.victims.length}: ${one.victims.join(", ")}`) : null,
       one.why ? h("li", {}, `${one.outcome === "waits" ? "waits" : "the rest"}: ${one.why}`) : null,
-      one.changes.map((change) => h("li", {}, `would start with: ${change}`))));
+      one.changes.map((change) => h("li", {}, `would start with: ${change}`)),
+      one.caveat ? h("li", {}, one.caveat) : null));
 }

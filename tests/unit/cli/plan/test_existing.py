@@ -3,7 +3,7 @@
 import pytest
 
 from posse.cli.plan.overrides import Overrides
-from posse.cli.plan.run import PlanQuestion, report_of
+from posse.cli.plan.run import EXIT_CODES, PlanQuestion, report_of
 from posse.cli.problems import Misuse, Problem
 from posse.engine.options import EngineOptions
 from tests.support.listed_objects import ListedObjects, gang, node, pod
@@ -33,6 +33,28 @@ def test_a_group_that_still_waits_says_why():
 def test_a_smaller_minimum_lets_it_start():
     (planned,) = asked(min_count=2).affected
     assert (planned.outcome, planned.placed, planned.nodes) == ("starts", 2, {"n1": 1, "n2": 1})
+
+
+class Busy(ListedObjects):
+    """A gang on both nodes, and one that waits for them."""
+
+    def __init__(self):
+        there = [pod(f"r{number}", group="runs", gpus=8, node_name=f"n{number}") for number in (1, 2)]
+        for one in there:
+            one["status"] = {"phase": "Running"}
+        super().__init__(
+            nodes=[node("n1"), node("n2")],
+            groups=[gang("runs", 2), gang("waits", 1)],
+            pods=[*there, pod("w1", group="waits", gpus=8)],
+        )
+
+
+def test_a_group_that_runs_is_said_to_run():
+    question = PlanQuestion([], "team", overrides=Overrides(min_count=1), of="podgroup/runs")
+    report = report_of(Busy(), question, EngineOptions(asks=True))
+    (planned,) = report.affected
+    assert (planned.outcome, planned.nodes) == ("runs already", {"n1": 1, "n2": 1})
+    assert EXIT_CODES[report.outcome] == 0
 
 
 def test_what_is_no_group_is_refused():

@@ -250,3 +250,19 @@ def test_the_verb_answers_from_a_snapshot_with_an_exit_code(posse, tmp_path):
     assert posse(*words, "--priority", "5").code == 4
     assert posse("plan", "--snapshot", path).code == 2
     assert posse("plan", "--drain", "rack=r1", "--priority", "1", "--snapshot", path).code == 2
+
+
+def test_changes_say_that_what_waits_ahead_comes_first():
+    ahead = [pod(f"a{n}", group="ahead", gpus=8) for n in (1, 2)]
+    source = PlannedCluster(pods=ahead)
+    source._objects["PodGroup"][1].append(gang("ahead", 2))
+    (planned,) = asked(job(2), source=source).submitted
+    assert planned.outcome is PlanOutcome.WAITS
+    assert planned.changes
+    assert planned.caveat.startswith("What waits ahead of it in the queue comes first")
+    assert not asked(job(2)).submitted[0].caveat
+
+
+def test_a_priority_that_no_pod_can_have_is_refused():
+    with pytest.raises(Problem, match=r"train.*priority: must be at most 2147483647"):
+        asked(job(1), overrides=Overrides(priority=99_999_999_999))

@@ -67,6 +67,35 @@ def test_the_past_can_be_asked(recording, tmp_path):
     assert "g " in posse_command.posse("posse", "gangs", "-A", "--snapshot", then)
 
 
+def refused(*words):
+    with pytest.raises(AssertionError) as told:
+        replay(*words)
+    return str(told.value)
+
+
+def test_another_verb_answers_as_it_would_have_then(recording):
+    told = replay(recording, "--at", "2027-01-15T08:00:00Z", "gangs", "-A")
+    assert "g " in told
+    assert "Waiting" in told
+    assert "waits" in replay(recording, "explain", "podgroup/g", "-n", "test")
+    assert "nothing" in refused(recording, "explain", "podgroup/nothing", "-n", "test")
+    assert "cannot be combined with gangs" in refused(recording, "--without", "test/g", "gangs")
+
+
+def test_a_recording_without_decisions_is_no_success(recording):
+    (path,) = recording.glob("*.rec")
+    path.write_bytes(path.read_bytes()[:-5])
+    told = refused(recording)
+    assert "nothing was decided, so nothing was compared. 00000001.rec ends within a write" in told
+
+
+def test_a_time_outside_of_the_recording_is_told(recording):
+    assert "The recording ends before that time" in replay(recording, "--at", "2030-01-01T00:00:00Z")
+    assert "nothing was decided up to 2020-01-01T00:00:00Z" in refused(
+        recording, "--at", "2020-01-01T00:00:00Z"
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
