@@ -15,6 +15,7 @@ def main():
     parser.add_argument("--trees", action="store_true", help="with groups of groups among the groups")
     parser.add_argument("--devices", action="store_true", help="pods and gangs with claims of devices")
     parser.add_argument("--calm", action="store_true", help="without faults, with advice that is followed")
+    parser.add_argument("--rests", action="store_true", help="calm, and compared every few steps")
     parser.add_argument("--trace", action="store_true", help="tell every step")
     parser.add_argument("--runs", type=int, default=20000, help="how many seeds to run")
     parser.add_argument("--from", type=int, default=0, dest="first", help="the first of them")
@@ -25,10 +26,10 @@ def main():
     tell = say if chosen.trace else None
     if chosen.devices:
         return run_many(seeds, lambda seed: DeviceRun(seed, tell))
-    engine = advised_engine if chosen.calm else usual_engine
-    return run_many(
-        seeds, lambda seed: Run(seed, engine, tell, has_trees=chosen.trees, has_faults=not chosen.calm)
-    )
+    is_calm = chosen.calm or chosen.rests
+    how = {"has_trees": chosen.trees, "has_faults": not is_calm, "rests": chosen.rests}
+    engine = advised_engine if is_calm else usual_engine
+    return run_many(seeds, lambda seed: Run(seed, engine, tell, **how))
 
 
 def run_many(seeds, run_of):

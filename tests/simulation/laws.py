@@ -421,8 +421,9 @@ def has_room_for_all(knowledge, name, besides=()):
 
 
 def missing_members(knowledge, name):
-    """Return how many more must find a place so that any may take it."""
-    return max(1, minimum_of(knowledge.groups[name]) - len(knowledge.attached(name)))
+    """Return how many more must find a place so that any may take it; who is evicted is missing."""
+    there = [pod for pod in knowledge.attached(name) if pod.metadata.uid not in knowledge.evicted]
+    return max(1, minimum_of(knowledge.groups[name]) - len(there))
 
 
 def slots_for(knowledge, name, besides=()):

@@ -43,6 +43,7 @@ _RETRY_SECONDS = 350.0
 _QUIET_SECONDS = 700.0
 """Then nothing at all is decided for so long."""
 _MOST_SETTLING_ROUNDS = 300
+_STEPS_TO_REST = 10
 _RENEWAL_SECONDS = 10.0
 """Whatever is written is true again so long after the last event."""
 
@@ -85,7 +86,9 @@ def advised_engine():
 
 
 class Run:
-    def __init__(self, seed, make_engine=usual_engine, tell=None, *, has_trees=False, has_faults=True):
+    def __init__(
+        self, seed, make_engine=usual_engine, tell=None, *, has_trees=False, has_faults=True, rests=False
+    ):
         self.seed = seed
         self.counts = Counter()
         """What happened how often: a run in which nothing happens shows nothing."""
@@ -95,6 +98,8 @@ class Run:
         self._story = []
         self._has_trees = has_trees
         self._is_calm = not has_faults
+        self._rests = rests
+        """Whether all that is told is compared every few steps, as if they were the last."""
         self._world = World(KINDS_WITH_TREES if has_trees else KINDS)
         self._server = Server(self._world, self._random, binds_whole=seed % 2 == 0)
         self._workload = (Forest if has_trees else Workload)(self._world, self._random)
@@ -124,7 +129,8 @@ class Run:
 
     def _obituary(self, error):
         tail = "\n".join(self._story[-_TAIL:])
-        kind = f"{' --trees' if self._has_trees else ''}{' --calm' if self._is_calm else ''}"
+        calm = f" --{'rests' if self._rests else 'calm'}" if self._is_calm else ""
+        kind = f"{' --trees' if self._has_trees else ''}{calm}"
         replay = f"python -m tests.simulation{kind} --seed {self.seed} --trace"
         return f"seed {self.seed}: {type(error).__name__}: {error}\n{tail}\nreplay with: {replay}"
 
@@ -142,9 +148,12 @@ class Run:
         self._workload.begin()
         self._start()
         steps, weights = list(self._steps), list(self._steps.values())
-        for action in self._random.choices(steps, weights, k=self._random.randint(60, 160)):
+        actions = self._random.choices(steps, weights, k=self._random.randint(60, 160))
+        for number, action in enumerate(actions, 1):
             self._world.now += self._random.choice((0.0, 0.0, 0.1, 1.0, 5.0))
             action()
+            if self._rests and number % _STEPS_TO_REST == 0:
+                self._what_is_told_is_true()
 
     def _start(self):
         self._process = SchedulerProcess(self._world, self._make_engine(), self._server)
