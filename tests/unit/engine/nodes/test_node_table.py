@@ -166,3 +166,11 @@ def test_the_log_of_touches_is_trimmed_and_old_versions_look_at_everything():
     assert table.touched_since(old) is None
     assert table.touched_since(recent).tolist() == [5]
     assert len(table._touched) <= 4 * 64
+
+
+def test_rows_are_ranked_by_name_whichever_node_came_first():
+    table = table_of(node("c"), node("a"), node("b"))
+    assert table.name_ranks().tolist() == [2, 0, 1]
+    table.drop("a")
+    table.put(node("d"))
+    assert table.name_ranks().tolist() == [1, 2, 0]

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from posse.engine.placement.search.fill import fill
 from posse.engine.rules.profile import Profile
@@ -44,6 +45,20 @@ def test_the_turn_goes_on_where_it_ended():
     filled(state, 3, cpu="1m", memory="1Mi")
     assert state.turn == 3
     assert filled(state, 3, cpu="1m", memory="1Mi") == [2, 2, 1, 1]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_equal_nodes_take_turns_by_name_where_that_is_asked_for(count):
+    state = state_of(node("c"), node("a"), node("b"))
+    state.turn = 2
+    records = records_of(state, pods(4, cpu="500m", memory="1Gi"))
+    draft, scheduling_class = Draft(state), state.scheduling_class(records[0])
+    with state.in_name_order():
+        for first in range(0, 4, count):
+            fill(state, draft, scheduling_class, records[first : first + count])
+        assert [record.node for record in records] == ["a", "b", "c", "a"]
+        draft.roll_back()
+    assert state.turn == 2
 
 
 def test_a_node_that_a_pod_leaves_better_balanced_gets_the_next_one_too():
