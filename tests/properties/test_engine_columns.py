@@ -1,14 +1,17 @@
 """Columns kept up to date row by row, through any history of nodes and pods, equal columns computed from scratch."""
 
+from unittest import mock
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from posse.engine.nodes import row_states
 from posse.engine.nodes.node_table import NodeTable
 from posse.engine.pods.pod_class import ClassTable
 from posse.engine.pods.policy import PodReader
 from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.engine.state.class_registry import ClassTables
-from posse.engine.state.node_scores import REFUSED
+from posse.engine.state.node_scores import FEW, REFUSED
 from tests.differential import oracle, oracle_reference
 from tests.differential.strategies import NODE_NAMES, nodes, pod_named, pods, sized_pods
 from tests.support.builders import node
@@ -86,6 +89,24 @@ def test_totals_after_any_history_equal_fresh_ones_and_their_twin(lookers, histo
         found = {name: int(tables.scores.totals()[row]) for name, row in table.row_of.items()}
         assert {name for name, total in found.items() if total != REFUSED} == set(expected)
         assert len({found[name] - total for name, total in expected.items()}) <= 1
+
+
+places = st.lists(st.integers(0, 39), min_size=FEW + 1, max_size=18, unique=True)
+"""Of 40 nodes: more rows than are looked up one by one, fewer than are all computed."""
+
+
+@given(st.lists(st.tuples(sized_pods(), places), min_size=2, max_size=6), st.sampled_from((3, 50_000)))
+def test_ranks_remembered_by_the_state_of_a_row_equal_fresh_ones(waves, most):
+    state = state_of(*(node(f"n{number}", cpu=str(2 + number % 3), memory="4Gi") for number in range(40)))
+    lookers = [subject_of(state, pod) for pod, _ in waves]
+    with mock.patch.object(row_states, "MAX_STATES", most):
+        for wave, (pod, rows) in enumerate(waves):
+            for row in rows:
+                name = state.nodes.names[row]
+                state.attach_by_name(record_of(state, pod_named(pod, f"p{wave}-{row}")), name)
+            for looker in lookers:
+                fresh = ClassTables(looker, state.context, DEFAULT_PROFILE)
+                assert state.scores(looker).totals().tolist() == fresh.scores.totals().tolist()
 
 
 @given(st.lists(steps, max_size=25))

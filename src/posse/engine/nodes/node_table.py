@@ -39,6 +39,8 @@ def load_of(requests: Sequence[tuple[int, int]], scoring: tuple[int, int]) -> Lo
     )
 
 
+_FEW = 4
+"""Rows that are read faster one by one."""
 _FIRST_CAPACITY = 64
 _FIRST_RESOURCES = 8
 """Lines in reserve for further resources."""
@@ -73,6 +75,8 @@ class NodeTable:
         self._taint_set_ids: dict[tuple[Taint, ...], int] = {(): 0}
         self._free_rows: list[int] = []
         self._name_ranks: IntArray | None = None
+        self.version = 0
+        """Grows with every touched row; equal versions mean equal columns."""
         self._touched = array("q")
         self._touched_offset = 0
 
@@ -188,18 +192,23 @@ class NodeTable:
             + self.scoring_requested[:, row].tobytes()
         )
 
+    def resource_states(self, rows: IntArray) -> list[bytes]:
+        """The same for several rows at once."""
+        if rows.size <= _FEW:
+            return [self.resource_state(row) for row in rows.tolist()]
+        tables = (self.allocatable, self.requested, self.scoring_requested)
+        states = np.concatenate([table[:, rows] for table in tables]).T
+        width, text = states.shape[1] * states.itemsize, states.tobytes()
+        return [text[start : start + width] for start in range(0, len(text), width)]
+
     def touch_all(self, rows: Sequence[int]) -> None:
         self._touched.extend(rows)
+        self.version += len(rows)
         if len(self._touched) > _MAX_TOUCHED_PER_ROW * max(self.row_count, _FIRST_CAPACITY):
             self._trim()
 
     def touch(self, row: int) -> None:
         self.touch_all((row,))
-
-    @property
-    def version(self) -> int:
-        """Grows with every touched row; equal versions mean equal columns."""
-        return self._touched_offset + len(self._touched)
 
     def touched_since(self, version: int) -> IntArray | None:
         """Rows touched since, once per touch; None where rereading all rows is cheaper or the only way."""

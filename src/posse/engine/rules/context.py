@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass, field
 
+import msgspec
+
 from posse.engine.devices.devices import Devices
 from posse.engine.nodes.node_table import NodeTable
+from posse.engine.nodes.row_states import RowStates
 from posse.engine.nodes.search_scope import SearchScope
 from posse.engine.pods.census import Census, Trait
 from posse.engine.pods.pod_class import PodClass
@@ -17,11 +20,11 @@ class RuleContext:
     census: Census
     storage: Storage
     devices: Devices
+    states: RowStates
     scope: SearchScope = field(default_factory=SearchScope)
 
 
-@dataclass(frozen=True, slots=True)
-class SchedulingClass:
+class SchedulingClass(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     """Pods that every rule treats equally: of one class, and with labels that others see equally."""
 
     pod_class: PodClass

@@ -16,6 +16,7 @@ from posse.engine.events import DeviceObject
 from posse.engine.keys import ClaimKey
 from posse.engine.nodes.arrays import BoolArray, IntArray, tally
 from posse.engine.nodes.node_table import NodeTable, PriorityUsage
+from posse.engine.nodes.row_states import RowStates
 from posse.engine.nodes.topology_domains import DomainBook, Domains
 from posse.engine.pods.census import Census, LabelClass
 from posse.engine.pods.pod_class import PodClass
@@ -50,7 +51,7 @@ class ClusterState:
         """Whether such nodes take turns in the order of their names, not of their rows."""
         self.storage = Storage(self.nodes)
         self.devices = Devices(self.nodes)
-        self.context = RuleContext(self.nodes, self.census, self.storage, self.devices)
+        self.context = RuleContext(self.nodes, self.census, self.storage, self.devices, RowStates(self.nodes))
         self.classes = ClassRegistry(profiles, self.context, self._attached)
         self._domains = DomainBook(self.nodes)
         self._fullness: dict[tuple[str, tuple[WeightedResource, ...]], DomainUtilization] = {}

@@ -5,8 +5,9 @@ nothing that a draft does is visible outside the engine before it is committed.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
+
+import msgspec
 
 from posse.engine.devices.proposals import Held
 from posse.engine.nodes.arrays import IntArray
@@ -15,22 +16,19 @@ from posse.engine.state.invariants import ensure, no_row_over_capacity
 from posse.engine.state.pod_record import PodRecord
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
+class _Placed(msgspec.Struct, frozen=True, gc=False):
     records: tuple[PodRecord, ...]
     turn: int
     """The row whose turn it was before, among nodes of equal rank."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Removed:
+class _Removed(msgspec.Struct, frozen=True, gc=False):
     records: tuple[PodRecord, ...]
     nodes: tuple[str, ...]
     devices: tuple[Held | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _PutBack:
+class _PutBack(msgspec.Struct, frozen=True, gc=False):
     records: tuple[PodRecord, ...]
 
 
@@ -97,6 +95,6 @@ class Draft:
         placed = self.placed()
         self._state.changes += bool(placed)
         self._steps.clear()
-        if any(record.pod_class.devices is not None for record in placed):
+        if [record for record in placed if record.pod_class.devices is not None]:
             self._state.devices.proposals.settle()
         return placed

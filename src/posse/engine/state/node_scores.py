@@ -11,6 +11,7 @@ import numpy as np
 from posse.engine.causes import ClaimElsewhere, DeviceShortage, NoNodeFits, Refusal
 from posse.engine.nodes.arrays import ALL_ROWS, BoolArray, IntArray, Rows
 from posse.engine.nodes.node_table import NodeTable
+from posse.engine.nodes.row_states import RowStates
 from posse.engine.rules.context import RuleContext, SchedulingClass
 from posse.engine.rules.contract import RelativeScore
 from posse.engine.rules.devices import DeviceFilter
@@ -20,6 +21,7 @@ from posse.engine.verdict import Code, Verdict
 FEW = 8
 """Rows for which single lookups beat computing all at once."""
 REFUSED = -1
+_UNRANKED = -2
 MAX_REMEMBERED_BYTES = 8 * 1024 * 1024
 """Per scheduling class. The state of a row takes some 200 bytes, and 16 more for each resource name."""
 
@@ -48,6 +50,30 @@ class RankMemo:
         return known
 
 
+class StateRanks:
+    """Ranks of rows by the numbers of their resource states, for more rows than a few."""
+
+    def __init__(self, states: RowStates) -> None:
+        self._states = states
+        self._generation = -1
+        self._ranks: IntArray = np.empty(0, dtype=np.int64)
+
+    def of(self, rows: IntArray, compute: Callable[[IntArray], IntArray]) -> IntArray:
+        """The ranks of these rows, all of which have nodes; `compute` is the slow way."""
+        numbers = self._states.of(rows)
+        if self._generation != self._states.generation:
+            self._ranks, self._generation = np.empty(0, dtype=np.int64), self._states.generation
+        if self._ranks.size < self._states.count:
+            more = max(self._states.count, 2 * self._ranks.size) - self._ranks.size
+            self._ranks = np.pad(self._ranks, (0, more), constant_values=_UNRANKED)
+        ranks = self._ranks[numbers]
+        unranked = ranks == _UNRANKED
+        if _has_any(unranked):
+            self._ranks[numbers[unranked]] = compute(rows[unranked])
+            ranks = self._ranks[numbers]
+        return ranks
+
+
 class NodeScores:
     def __init__(self, scheduling_class: SchedulingClass, context: RuleContext, rules: CompiledRules) -> None:
         self._nodes = context.nodes
@@ -56,6 +82,7 @@ class NodeScores:
         self._terms = 1 + len(scheduling_class.pod_class.queries) + len(scheduling_class.matched_by)
         self._rules = rules
         self._memo = RankMemo(self._nodes) if rules.rank_by_resources else None
+        self._ranks = StateRanks(context.states) if rules.rank_by_resources else None
         self._passes: BoolArray = np.empty(0, dtype=np.bool_)
         """Nodes that exist and pass the static filters."""
         self._points: IntArray = np.empty(0, dtype=np.int64)
@@ -93,12 +120,13 @@ class NodeScores:
         """Return the first row of the best total, from `turn` on and then from row 0; None if all refuse."""
         rows = self._scope.rows if self.is_row_local else None
         totals = self.totals() if rows is None else self._rank[rows]
-        best = totals.max(initial=REFUSED)
-        if best == REFUSED:
+        place = int(totals.argmax()) if totals.size else 0
+        if not totals.size or totals[place] == REFUSED:
             return None
         first = turn if rows is None else int(np.searchsorted(rows, turn))
-        is_best = totals[first:] == best
-        place = first + int(is_best.argmax()) if is_best.any() else int((totals[:first] == best).argmax())
+        if place < first < totals.size:
+            later = first + int(totals[first:].argmax())
+            place = later if totals[later] == totals[place] else place
         return place if rows is None else int(rows[place])
 
     def totals(self) -> IntArray:
@@ -241,7 +269,10 @@ class NodeScores:
         """The rank if each of `rows`, which pass the static filters, had this many additional pods."""
         if self._memo is not None and rows.size <= FEW:
             return np.array([self._remembered_rank(row, pods) for row in rows.tolist()], dtype=np.int64)
-        rank = self._usage_rank_with(rows, pods)
+        if self._ranks is not None and not pods:
+            rank = self._ranks.of(rows, self._usage_rank)
+        else:
+            rank = self._usage_rank_with(rows, pods)
         return np.where(rank == REFUSED, REFUSED, rank + self._points[rows]) if self._has_points else rank
 
     def _remembered_rank(self, row: int, pods: int) -> int:
@@ -263,13 +294,18 @@ class NodeScores:
             passes = made.passes(rows) if passes is None else passes & made.passes(rows)
         if passes is None:
             passes = self._nodes.alive[rows]
-        if not passes.any():
+        if not _has_any(passes):
             return np.full(passes.shape, REFUSED, dtype=np.int64)
         points: IntArray | None = None
         for weight, score in self._rules.row_scores:
             more = score.points(rows) if weight == 1 else weight * score.points(rows)
             points = more if points is None else points + more
         return np.where(passes, points if points is not None else 0, REFUSED)
+
+
+def _has_any(mask: BoolArray) -> bool:
+    """Like `mask.any()`, but several times as fast for the few hundred rows of most changes."""
+    return bool(mask.size) and bool(mask[mask.argmax()])
 
 
 def _best(totals: IntArray) -> IntArray:

@@ -5,12 +5,14 @@ priority.
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.pod_record import PodRecord, Usage
 
+_UNCHANGED = nullcontext()
+"""Nothing is nominated, so nothing is reserved."""
 _FEW = 8
 """Up to this many pods, reserving one by one is quicker than one sum."""
 
@@ -99,9 +101,12 @@ class Nominations:
                 free[index] -= amount
         return any(free[index] < 0 for record in nominees for index, _ in record.pod_class.limited)
 
-    @contextmanager
-    def held(self, priority: int, trying: Collection[str]) -> Iterator[None]:
+    def held(self, priority: int, trying: Collection[str]) -> AbstractContextManager[None]:
         """Reserve the nominated capacity while pods of this priority are tried."""
+        return self._reserved(priority, trying) if self._records else _UNCHANGED
+
+    @contextmanager
+    def _reserved(self, priority: int, trying: Collection[str]) -> Iterator[None]:
         if len(self._records) > _FEW and not any(uid in self._records for uid in trying):
             held = self._all_held(priority)
             usage, singly = held.usage, held.singly

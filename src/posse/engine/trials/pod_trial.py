@@ -5,8 +5,9 @@ takes it at once. A pod whose victims are still terminating waits for them and e
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
 
 from posse.engine.groups.group_book import GroupBook
@@ -41,11 +42,10 @@ class VictimEviction:
     """A terminating pod is not evicted again, but several preemptors may wait for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(msgspec.Struct, frozen=True, gc=False):
     attempt: Attempt
     evictions: tuple[VictimEviction, ...] = ()
-    overdrawn: Mapping[str, int] = field(default_factory=dict)
+    overdrawn: Mapping[str, int] = msgspec.field(default_factory=dict)
     """By the uid of a preemptor, how many of its victims overdraw a disruption budget."""
 
 

@@ -1,0 +1,60 @@
+"""Numbers for the resource states of rows: rows of one number have equal capacity and usage.
+
+What follows from the resources of a node alone is computed once for all rows of a number. A row is read once
+after each change, however many scheduling classes ask for it.
+"""
+
+import numpy as np
+
+from posse.engine.nodes.arrays import IntArray
+from posse.engine.nodes.node_table import NodeTable
+
+MAX_STATES = 50_000
+"""Beyond so many, numbering starts again: what is remembered by number must not grow without limit."""
+_UNKNOWN = -1
+
+
+class RowStates:
+    def __init__(self, nodes: NodeTable) -> None:
+        self._nodes = nodes
+        self._numbers: dict[bytes, int] = {}
+        self._number_of: IntArray = np.empty(0, dtype=np.int64)
+        """By row; unknown if the row has changed since it was read."""
+        self._version = -1
+        """Version of the node table that these agree with."""
+        self.generation = 0
+        """Grows when numbering starts again."""
+
+    @property
+    def count(self) -> int:
+        """All numbers are below this."""
+        return len(self._numbers)
+
+    def of(self, rows: IntArray) -> IntArray:
+        """The numbers of these rows; a row may occur several times."""
+        self._forget_changed()
+        if len(self._numbers) > MAX_STATES:
+            self._numbers.clear()
+            self._number_of[:] = _UNKNOWN
+            self.generation += 1
+        numbers = self._number_of[rows]
+        unread = rows[numbers == _UNKNOWN]
+        if unread.size:
+            self._number_of[unread] = self._read(unread)
+            numbers = self._number_of[rows]
+        return numbers
+
+    def _forget_changed(self) -> None:
+        nodes = self._nodes
+        if self._version == nodes.version and self._number_of.size == nodes.alive.size:
+            return
+        changed = nodes.touched_since(self._version)
+        if changed is None or self._number_of.size != nodes.alive.size:
+            self._number_of = np.full(nodes.alive.size, _UNKNOWN, dtype=np.int64)
+        else:
+            self._number_of[changed] = _UNKNOWN
+        self._version = nodes.version
+
+    def _read(self, rows: IntArray) -> list[int]:
+        numbers = self._numbers
+        return [numbers.setdefault(state, len(numbers)) for state in self._nodes.resource_states(rows)]
