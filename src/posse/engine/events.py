@@ -5,6 +5,8 @@ Adapters translate watch events and responses into these.
 
 from dataclasses import dataclass
 
+import msgspec
+
 from posse.engine.decisions import MarkDisrupted, NotePriorities, PublishReservation, ReportGroup
 from posse.engine.keys import ClaimKey, GroupKey
 from posse.engine.placement_problem import Remedies, Solution
@@ -38,15 +40,13 @@ ClusterObject = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
+class Observed(msgspec.Struct, frozen=True, gc=False):
     """The object exists and looks like this now; sent for the first sight and every later change."""
 
     obj: ClusterObject
 
 
-@dataclass(frozen=True, slots=True)
-class Vanished:
+class Vanished(msgspec.Struct, frozen=True, gc=False):
     """The object is gone; `obj` is its last known form."""
 
     obj: ClusterObject

@@ -103,7 +103,7 @@ class DeviceAnswers:
                 return None
             found = self._tables["now", needs].solutions[state]
         devices = self._inventory.devices_at(row)
-        return [tuple(one.at(devices[one.position]) for one in grants) for grants in found]
+        return [tuple([one.at(devices[one.position]) for one in grants]) for grants in found]
 
     def preference(self, needs: DeviceNeeds) -> IntArray:
         """The higher, the earlier in their lists are the alternatives that requests get on a row."""

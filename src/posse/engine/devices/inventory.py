@@ -333,9 +333,10 @@ class Inventory:
         return known
 
     def _state_of(self, place: _Place) -> int:
+        uses = [self._in_use.get(device) for device in place.local]
         used = [
-            (position, tuple(sorted(use.consumed.items())))
-            for position, use in enumerate(map(self._in_use.get, place.local))
+            (position, tuple(sorted(use.consumed.items())) if use.consumed else ())
+            for position, use in enumerate(uses if any(uses) else ())
             if use is not None
         ]
         return self._states.setdefault((place.layout.number, *used), len(self._states))

@@ -110,9 +110,10 @@ class Proposals:
             solution = [choice[key] for key in waiting]
         for key, grants in zip(waiting, solution, strict=True):
             self.held.promise(key, grants, node)
-        promised = tuple([key for key in keys if key in self.held.promises])
+        promises = self.held.promises
+        promised = tuple([key for key in keys if key in promises])
         for key in promised:
-            self.held.promises[key].users[uid] = None
+            promises[key].users[uid] = None
         self._placed[uid] = DevicePlacement(uid, row, needs, keys, promised, tuple(revised))
         self._open[uid] = None
 
