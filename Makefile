@@ -83,7 +83,7 @@ test-neighbours: neighbour-assets ## Other projects' own controllers beside Poss
 
 test-chaos: cluster-assets ## Faults on a real control plane: silent and cut connections, kills, suspended leaders, wrong clocks, poisons
 	@$(BIN)/pytest -m cluster --timeout 600 tests/cluster/test_silence.py tests/cluster/test_outages.py tests/cluster/test_leader_kills.py \
-		tests/cluster/test_clock_skew.py tests/cluster/test_poisons.py
+		tests/cluster/test_clock_skew.py tests/cluster/test_poisons.py tests/cluster/test_broken_reads.py
 
 conformance: $(READY) ## Black-box scenarios of ../shared/conformance, counted by tag (ARGS=--required: only those that may not fail)
 	@$(BIN)/python -m tools.conformance $(ARGS)

@@ -1,4 +1,4 @@
-"""An API server that is too busy, or broken, for a while, again and again: as seen through a proxy on loopback."""
+"""An API server in trouble, as seen through a proxy on loopback: busy or broken again and again, or for some paths."""
 
 import asyncio
 import threading
@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import yaml
 
@@ -30,24 +31,9 @@ class _Real:
         return self._tls
 
 
-class Bursts(FaultyProxy):
-    """A second of each: well, too busy, well, broken. Beside that some answers are lost, and watches last for seconds."""
-
-    def __init__(self, kubeconfig: Path) -> None:
-        super().__init__(_Real(kubeconfig), SEED, share=0.03, watch_seconds=5.0)
-        self.bursts = {429: 0, 500: 0, 502: 0, 503: 0, 504: 0}
-
-    async def handle(self, request):
-        phase = int(time.monotonic() / PHASE_SECONDS) % 4
-        if phase == 1:
-            return self._refuse(429, {"Retry-After": "1"})
-        if phase == 3:
-            return self._refuse(self.random.choice([500, 502, 503, 504]))
-        return await super().handle(request)
-
-    def _refuse(self, code, headers=None):
-        self.bursts[code] += 1
-        return status(code, headers=headers)
+class Troubled(FaultyProxy):
+    def __init__(self, kubeconfig: Path, share: float, watch_seconds: float) -> None:
+        super().__init__(_Real(kubeconfig), SEED, share, watch_seconds)
 
     def write_kubeconfig(self, path: Path) -> Path:
         config = {
@@ -62,10 +48,49 @@ class Bursts(FaultyProxy):
         return path
 
 
+class BrokenKind(Troubled):
+    """All is well, but from some time on one kind can neither be listed nor watched. Watches last for seconds."""
+
+    def __init__(self, kubeconfig: Path, plural: str) -> None:
+        super().__init__(kubeconfig, share=0.0, watch_seconds=3.0)
+        self._plural = plural
+        self.is_broken = False
+        self.refused = 0
+
+    async def handle(self, request):
+        if self.is_broken and request.path.endswith(f"/{self._plural}") and request.method == "GET":
+            self.refused += 1
+            return status(500, "InternalError")
+        return await super().handle(request)
+
+
+class Bursts(Troubled):
+    """A second of each: well, too busy, well, broken. Beside that some answers are lost, and watches last for seconds."""
+
+    def __init__(self, kubeconfig: Path) -> None:
+        super().__init__(kubeconfig, share=0.03, watch_seconds=5.0)
+        self.bursts = {429: 0, 500: 0, 502: 0, 503: 0, 504: 0}
+
+    async def handle(self, request):
+        phase = int(time.monotonic() / PHASE_SECONDS) % 4
+        if phase == 1:
+            return self._refuse(429, {"Retry-After": "1"})
+        if phase == 3:
+            return self._refuse(self.random.choice([500, 502, 503, 504]))
+        return await super().handle(request)
+
+    def _refuse(self, code, headers=None):
+        self.bursts[code] += 1
+        return status(code, headers=headers)
+
+
+Proxy = TypeVar("Proxy", bound=Troubled)
+
+
 @contextmanager
-def in_bursts(kubeconfig: Path) -> Iterator[Bursts]:
+def serving(proxy: Proxy) -> Iterator[Proxy]:
     """Serve from a thread of its own until the end."""
-    proxy, started, ended = Bursts(kubeconfig), threading.Event(), asyncio.Event()
+    started, ended = threading.Event(), asyncio.Event()
     loop = asyncio.new_event_loop()
 
     async def serve() -> None:

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.cluster.bursts import in_bursts
+from tests.cluster.bursts import Bursts, serving
 from tests.cluster.cluster_api import wait_until
 from tests.cluster.cutting import cut_every_second
 from tests.cluster.gang_load import SIZE, GangLoad
@@ -107,7 +107,7 @@ def test_connections_that_last_a_second_suffice(plane, posse, api, load, tmp_pat
 
 
 def test_bursts_of_refusals_are_waited_out(plane, posse, api, load, tmp_path):
-    with in_bursts(plane.kubeconfig(POSSE_ACCOUNT.name)) as bursts:
+    with serving(Bursts(plane.kubeconfig(POSSE_ACCOUNT.name))) as bursts:
         kubeconfig = bursts.write_kubeconfig(tmp_path / "bursts.kubeconfig")
         with posse_instead(plane, posse, "posse-bursts", kubeconfig) as scheduler:
             load.arriving(pause_seconds=0.2).join()

@@ -42,6 +42,7 @@ class ControlPlane:
         self._port = self.options.port or free_port
         self._certificates = ensure_certificates(folder / "tls", time.time())
         self._admit([self.options.administrator or administrator(), *users])
+        self.etcd_url = f"http://127.0.0.1:{etcd_port}"
         store = etcd_arguments(folder / "etcd", etcd_port, peer_port, fsync=self.options.fsync)
         self.etcd = self.program("etcd", store)
         serving = apiserver_arguments(
