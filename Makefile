@@ -7,7 +7,7 @@ PORT   ?= 6553
 DOCS_READY := $(VENV)-docs/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-crash test-chaos fuzz attack soak explore simulate check fmt test-kubectl test-clients test-browser cluster-assets test-cluster neighbour-assets test-neighbours conformance conformance-cluster bench bench-jobsets bench-start bench-start-cluster bench-http bench-cluster picture deploy \
+.PHONY: help run test test-crash test-chaos fuzz attack soak explore simulate check fmt test-kubectl test-clients test-browser cluster-assets test-cluster neighbour-assets test-neighbours conformance conformance-cluster bench bench-jobsets bench-start bench-start-cluster bench-answers bench-http bench-cluster picture deploy \
 	docs test-docs docs-lock dist test-dist image test-helm sbom audit lock clean
 
 help: ## List the targets
@@ -103,6 +103,9 @@ bench-start: $(READY) ## Time to the first decision and memory, from 1,000 to 10
 
 bench-start-cluster: cluster-assets ## Start of Posse and of kube-scheduler on the same kube-apiserver: until the first gang is bound (ARGS="--nodes 500 --pods 5000")
 	@$(BIN)/python -m bench.cluster.start $(ARGS)
+
+bench-answers: $(READY) ## How long posse up takes to answer while 50,000 pods are decided (ARGS="--pods 5000")
+	@$(BIN)/python -m bench.answer_times $(ARGS)
 
 bench-http: cluster-assets ## The API over HTTP beside a real kube-apiserver: creates, binds, lists, watches (ARGS="--listed 10000"); some minutes
 	@$(BIN)/python -m bench.http_speed $(ARGS)

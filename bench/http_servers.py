@@ -37,6 +37,12 @@ class Server:
     def cpu_seconds(self) -> float:
         return sum(_cpu_seconds(pid) for pid in self.pids)
 
+    def ran_share(self) -> float:
+        """Of the time that its main threads wanted to run, how much they did: less where others run too."""
+        times = [Path(f"/proc/{pid}/schedstat").read_text().split() for pid in self.pids]
+        ran, waited = (sum(int(fields[at]) for fields in times) for at in (0, 1))
+        return ran / max(1, ran + waited)
+
 
 def _cpu_seconds(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -44,9 +50,10 @@ def _cpu_seconds(pid: int) -> float:
 
 
 @contextmanager
-def embedded(folder: Path) -> Iterator[Server]:
+def embedded(folder: Path, nodes: int = 1, *, fsync: bool = False) -> Iterator[Server]:
     kubeconfig = folder / "kubeconfig"
-    command = [sys.executable, "-m", "posse", "up", "--nodes", "1", "--port", "0", "--no-ui", "--no-fsync"]
+    command = [sys.executable, "-m", "posse", "up", "--nodes", str(nodes), "--port", "0", "--no-ui"]
+    command += [] if fsync else ["--no-fsync"]
     places = ["--data-dir", folder / "data", "--kubeconfig", kubeconfig]
     with (folder / "log").open("w") as log:
         process = subprocess.Popen([*command, *map(str, places)], stdout=log, stderr=log)  # noqa: S603

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from posse.kinds.machinery.errors import internal
 from posse.store.errors import CommitFailed
+from posse.store.objects import Json
 from posse.store.store import Store
 
 
@@ -23,13 +24,16 @@ class Committer:
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="posse-commit")
         self._running: asyncio.Task[None] | None = None
         self._failed = asyncio.Event()
-        # Who waits for which version; versions only grow, so the first is always the first to be served.
+        # Who waits for which version. Versions of writes only grow, so the first is the first to be served.
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
         store.on_pending(self._start)
 
-    async def durable(self) -> None:
-        """Wait until all that was written before this call is durable; ApiError (500) when it cannot be."""
-        version = self._store.version
+    async def durable(self, obj: Json | None = None) -> None:
+        """Wait until all that was written before this call is durable; ApiError (500) when it cannot be.
+
+        With an object, wait only until its version is: what was written to others meanwhile does not matter.
+        """
+        version = self._store.version if obj is None else int(obj["metadata"]["resourceVersion"])
         if version <= self._store.durable_version:
             return
         waiter = asyncio.get_running_loop().create_future()

@@ -68,9 +68,12 @@ class LocalTransport:
 
     async def get(self, kind: Kind, namespace: str, name: str) -> Json:
         try:
-            return self._service.get(kind, namespace, name)
-        finally:
+            found = self._service.get(kind, namespace, name)
+        except ApiError:
             await self._committer.durable()
+            raise
+        await self._committer.durable(found)
+        return found
 
     async def create(self, kind: Kind, namespace: str, obj: Json) -> Json:
         await self._writes.turn()

@@ -48,6 +48,22 @@ READS = {
 }
 
 
+def test_a_read_of_one_object_does_not_wait_for_writes_to_others(held_disk):
+    store, service, go_on = held_disk
+
+    async def body():
+        committer = Committer(store)
+        transport = LocalTransport(service, committer)
+        service.create(CONFIG_MAP, "default", {"metadata": {"name": "new"}})
+        found = await asyncio.wait_for(transport.get(CONFIG_MAP, "default", "old"), 5)
+        assert found["metadata"]["name"] == "old"
+        assert store.durable_version < store.version
+        go_on.set()
+        await committer.close()
+
+    asyncio.run(body())
+
+
 @pytest.mark.parametrize("read", READS)
 def test_a_read_waits_until_what_it_shows_is_durable(held_disk, read):
     store, service, go_on = held_disk

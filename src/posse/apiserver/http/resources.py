@@ -146,7 +146,13 @@ class Resources:
 
     async def _get(self, call: ResourceRequest) -> web.StreamResponse:
         target = call.target
-        obj = await self._read(lambda: self._service.get(target.kind, target.namespace, target.name))
+        try:
+            obj = self._service.get(target.kind, target.namespace, target.name)
+        except ApiError:
+            # What is missing may have been deleted, and that not yet be durable.
+            await self._committer.durable()
+            raise
+        await self._committer.durable(obj)
         return _object(call, obj)
 
     async def _list_or_watch(self, call: ResourceRequest) -> web.StreamResponse:
