@@ -1,7 +1,7 @@
 """What the objects of a namespace take of its quotas, kept up to date with every write.
 
-A namespace is counted when its first object is checked, and again after its quotas have changed. The status
-of a quota is for people: a controller writes it, and nothing here reads it.
+A namespace is counted when its first object is checked; a quota that comes or changes later is counted then.
+The status of a quota is for people: a controller writes it, and nothing here reads it.
 """
 
 from collections.abc import Callable, Iterable
@@ -39,13 +39,26 @@ class QuotaLedger:
             return
         namespace = ((new or old or {}).get("metadata") or {}).get("namespace", "")
         if kind is RESOURCE_QUOTA:
-            self._used.pop(namespace, None)
+            self._quota_changed(namespace, old, new)
         elif kind in QUOTA_KINDS:
             for quota, used in self._used.get(namespace, ()):
                 if old is not None:
                     used.subtract(charge(kind, old, quota))
                 if new is not None:
                     used.update(charge(kind, new, quota))
+
+    def _quota_changed(self, namespace: str, old: Json | None, new: Json | None) -> None:
+        """A new status changes nothing, and other quotas stay as they were counted."""
+        if namespace not in self._used:
+            return
+        name = (new or old or {})["metadata"]["name"]
+        known = {quota["metadata"]["name"]: used for quota, used in self._used[namespace]}
+        entries = [entry for entry in self._used[namespace] if entry[0]["metadata"]["name"] != name]
+        if new is not None:
+            is_same = old is not None and old.get("spec") == new.get("spec")
+            used = known[name] if is_same and name in known else self._count(new, namespace)
+            entries.append((new, used))
+        self._used[namespace] = sorted(entries, key=lambda entry: str(entry[0]["metadata"]["name"]))
 
     def _count(self, quota: Json, namespace: str) -> Amounts:
         used = Amounts()

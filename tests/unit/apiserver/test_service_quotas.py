@@ -1,9 +1,11 @@
 """Quotas and limit ranges: what new objects of a namespace are given, and refused for."""
 
+from collections import Counter
 from copy import deepcopy
 
 import pytest
 
+from posse.apiserver.quota_ledger import QuotaLedger
 from posse.apiserver.requests import DeleteOptions, WriteOptions
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import (
@@ -255,3 +257,37 @@ def test_ports_of_nodes_are_counted_one_by_one(service, quota, spec, count):
         assert f"requested: services.nodeports={count}" in refusal(service, SERVICE, body)
     else:
         service.create(SERVICE, "default", body)
+
+
+def test_a_new_status_does_not_have_the_namespace_counted_again(service, quota, monkeypatch):
+    quota(hard={"services": "3"})
+    service.create(SERVICE, "default", {"metadata": {"name": "a"}, "spec": {"ports": [{"port": 1}]}})
+    counted = []
+    monkeypatch.setattr(
+        QuotaLedger, "_count", lambda _self, one, _namespace: counted.append(one) or Counter()
+    )
+    patch = Patch(MERGE, {"status": {"used": {"services": "1"}}})
+    service.patch(RESOURCE_QUOTA, "default", "q", patch, subresource="status")
+    service.create(SERVICE, "default", {"metadata": {"name": "b"}, "spec": {"ports": [{"port": 1}]}})
+    assert counted == []
+    quota("another", hard={"services": "2"})
+    assert [one["metadata"]["name"] for one in counted] == ["another"]
+
+
+def test_quotas_that_come_change_and_go_later_are_kept(service, quota):
+    def make(name):
+        return service.create(
+            SERVICE, "default", {"metadata": {"name": name}, "spec": {"ports": [{"port": 1}]}}
+        )
+
+    quota("first", hard={"services": "9"})
+    make("a")
+    quota("second", hard={"services": "1"})
+    with pytest.raises(ApiError, match="exceeded quota: second, requested: services=1, used: services=1"):
+        make("b")
+    service.patch(RESOURCE_QUOTA, "default", "second", Patch(MERGE, {"spec": {"hard": {"services": "2"}}}))
+    make("b")
+    with pytest.raises(ApiError, match="used: services=2"):
+        make("c")
+    service.delete(RESOURCE_QUOTA, "default", "second", NOW)
+    make("c")

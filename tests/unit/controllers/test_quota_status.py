@@ -1,5 +1,6 @@
 """The status of a quota says what its namespace uses."""
 
+from posse.controllers import quota_status
 from posse.controllers.quota_status import PAUSE_SECONDS, QuotaStatus
 from posse.kinds.registry import POD, RESOURCE_QUOTA, SERVICE
 from tests.support.plans import steps_of
@@ -45,3 +46,36 @@ def test_namespaces_without_a_quota_cost_nothing():
     controller = QuotaStatus()
     controller.see(POD, pod("a"))
     assert controller.touched.take(9) == []
+
+
+def test_only_what_has_changed_is_counted_again(monkeypatch):
+    """A namespace may have a hundred thousand objects, and one of them changes all the time."""
+    counted = []
+    charge = quota_status.charge
+    monkeypatch.setattr(
+        quota_status, "charge", lambda kind, obj, quota: counted.append(obj) or charge(kind, obj, quota)
+    )
+    controller = QuotaStatus()
+    controller.see(RESOURCE_QUOTA, quota())
+    for number in range(50):
+        controller.see(POD, pod(f"p{number}"))
+    [status] = statuses(controller)
+    assert (status["used"]["pods"], len(counted)) == ("50", 50)
+    counted.clear()
+    controller.see(RESOURCE_QUOTA, quota(status))
+    controller.see(POD, pod("p0", "Pending"))
+    controller.see(POD, pod("p0", "Succeeded"))
+    controller.lose(POD, pod("p1"))
+    controller.see(POD, pod("new"))
+    [status] = statuses(controller)
+    assert (status["used"]["pods"], len(counted)) == ("49", 4)
+
+
+def test_a_quota_that_changes_is_counted_as_a_new_one():
+    controller = QuotaStatus()
+    controller.see(RESOURCE_QUOTA, quota())
+    controller.see(POD, pod("a"))
+    [status] = statuses(controller)
+    changed = quota(status) | {"spec": {"hard": {"count/pods": "9"}}}
+    controller.see(RESOURCE_QUOTA, changed)
+    assert statuses(controller) == [{"hard": {"count/pods": "9"}, "used": {"count/pods": "1"}}]
