@@ -44,7 +44,10 @@ def new_claims(stateful_set: Json, pod_name: str) -> Iterator[Json]:
 
 
 def missing_claims(stateful_set: Json, pod_names: Iterable[str], find: FindClaim) -> list[Json]:
-    claims = [claim for name in pod_names for claim in new_claims(stateful_set, name)]
+    """Claims are made only for pods that lack one: most plans find all of them."""
+    templates = [template["metadata"]["name"] for template in claims_of(stateful_set)]
+    lacking = [name for name in pod_names if any(find(claim_name(each, name)) is None for each in templates)]
+    claims = [claim for name in lacking for claim in new_claims(stateful_set, name)]
     return [claim for claim in claims if find(claim["metadata"]["name"]) is None]
 
 

@@ -8,6 +8,7 @@ from posse.model.shares import part_of
 from posse.model.stateful_set import PARALLEL, ROLLING_UPDATE, StatefulSetSpec
 
 CHANGES_MAX = 500
+"""Of pods and their claims in one plan."""
 
 
 @dataclass(slots=True)
@@ -28,7 +29,8 @@ def scale(spec: StatefulSetSpec, pods: Sequence[SetPod], update_revision: str, n
             return next_step
     create, delete = _all_at_once(slots, surplus)
     delete += _out_of_date(spec, [pod for _, pod in slots], update_revision, now)
-    return SetPodChanges(create[:CHANGES_MAX], delete[:CHANGES_MAX])
+    created_max = max(1, CHANGES_MAX // (1 + len(spec.volume_claim_templates)))
+    return SetPodChanges(create[:created_max], delete[:CHANGES_MAX])
 
 
 def is_available(pod: SetPod | None, spec: StatefulSetSpec, now: float) -> bool:

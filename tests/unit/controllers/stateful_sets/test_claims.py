@@ -1,10 +1,14 @@
 """Claims of StatefulSets: made with their pods, and kept or deleted with set and pods as the policy says."""
 
+from collections import Counter
+
 import pytest
 
 from posse.controllers.stateful_sets.controller import StatefulSetController
+from posse.controllers.steps import Create
 from posse.kinds.registry import PERSISTENT_VOLUME_CLAIM, POD, STATEFUL_SET
 from tests.support.controller_world import World
+from tests.support.plans import steps_of
 
 CLAIM = {
     "metadata": {"name": "data"},
@@ -145,3 +149,33 @@ def test_a_claim_that_a_waiting_pod_has_lost_is_made_again():
     here.delete(PERSISTENT_VOLUME_CLAIM, "data-web-0")
     here.settle()
     assert set(claims(here)) == {"data-web-0"}
+
+
+def many_claims(replicas, claims):
+    templates = [CLAIM | {"metadata": {"name": f"v{number}"}} for number in range(claims)]
+    spec = {
+        "replicas": replicas,
+        "podManagementPolicy": "Parallel",
+        "selector": {"matchLabels": {"app": "web"}},
+        "template": {
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{"name": "c", "image": "i:1"}]},
+        },
+        "volumeClaimTemplates": templates,
+    }
+    metadata = {"name": "web", "namespace": "default", "uid": "u", "generation": 1, "resourceVersion": "1"}
+    obj = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": metadata, "spec": spec}
+    controller = StatefulSetController()
+    controller.see(STATEFUL_SET, obj)
+    return controller
+
+
+def test_one_plan_makes_a_bounded_number_of_claims():
+    """Others wait for as long as it takes to make a plan."""
+    kinds = Counter(step.kind for step in steps_of(many_claims(1000, 99).plan("u", 0.0), Create))
+    assert (kinds[POD], kinds[PERSISTENT_VOLUME_CLAIM]) == (5, 495)
+
+
+def test_a_plan_makes_progress_however_many_claims_a_pod_has():
+    kinds = Counter(step.kind for step in steps_of(many_claims(3, 600).plan("u", 0.0), Create))
+    assert (kinds[POD], kinds[PERSISTENT_VOLUME_CLAIM]) == (1, 600)
