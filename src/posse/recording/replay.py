@@ -84,7 +84,7 @@ def replay(folder: Path, options: EngineOptions, until: float | None = None) -> 
 
 
 def objects_at(folder: Path, until: float | None = None) -> tuple[float, list[ClusterObject]]:
-    """What the cluster held at that time, or at the end if that is earlier, and when that was. RecordingError."""
+    """What the cluster held then, or at the end if that was earlier, and when that was. RecordingError."""
     now, objects = 0.0, dict[tuple[str, str, str], ClusterObject]()
     seen: dict[tuple[str, str, str], ClusterObject] = {}
     for entry in entries_of(folder):

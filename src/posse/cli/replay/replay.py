@@ -44,7 +44,8 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer re
     """Run a recording of posse up --record or posse run --record again, and compare decision for decision.
 
     Exits with 0 if all decisions are equal, with 3 if one differs. After [bold]--at[/bold] another verb may
-    follow (gangs, explain, top, plan), with its own options: it answers as it would have then. With [bold]--config[/bold],
+    follow (gangs, explain, top, plan), with its own options: it answers as it would have then. With
+    [bold]--config[/bold],
     [bold]--add-nodes[/bold] or [bold]--without[/bold] the jobs of the recording also run in virtual time, as
     recorded and with the change: who would have waited how long, and what would have been evicted?
 
