@@ -10,6 +10,7 @@ from posse.engine.forecast.forecast_book import ForecastTally
 from posse.model.node import Node
 from posse.simulation.jobs import FOREVER, GPU, TracedJob
 from posse.simulation.record import Figures, JobRecord, RunRecord
+from posse.simulation.stranding import stranded_at, stranded_steps
 
 _POINTS = 600
 """Of a series over time."""
@@ -61,6 +62,7 @@ class Series:
     times: Sequence[float]
     running_gpus: Sequence[float]
     waiting_gpus: Sequence[float]
+    stranded_gpus: Sequence[float]
 
 
 def split_oversized(
@@ -104,28 +106,29 @@ def longest_waits(record: RunRecord, count: int, begin: float = 0.0) -> list[Job
     return sorted(record.within(begin), key=lambda one: _started(one) - one.job.submit, reverse=True)[:count]
 
 
-def series_of(record: RunRecord) -> Series:
-    """GPUs of jobs that run and that wait, at moments of equal distance."""
+def series_of(record: RunRecord, total_gpus: int) -> Series:
+    """GPUs of jobs that run and that wait, and stranded ones, at moments of equal distance."""
     jobs = record.jobs
     if not jobs:
-        return Series((), (), ())
-    submits = np.array([one.job.submit for one in jobs])
-    starts = np.array([_started(one) for one in jobs])
-    durations = np.array([one.job.duration for one in jobs])
-    ends = starts + durations
-    gpus = np.array([one.job.gpus for one in jobs], dtype=np.int64)
-    last = float(np.max(np.where(np.isfinite(ends) & (durations < FOREVER), ends, submits)))
-    times = np.linspace(0.0, last, _POINTS)
-    arrived, begun, over = (_summed(moments, gpus, times) for moments in (submits, starts, ends))
-    return Series(times.tolist(), (begun - over).tolist(), (arrived - begun).tolist())
+        return Series((), (), (), ())
+    runs = [(run, one.job.gpus) for one in jobs for run in one.runs]
+    # Who is evicted waits again, from the moment when the GPUs are free.
+    again = [(run.end, one.job.gpus) for one in jobs for run in one.evicted_runs]
+    arrivals = [(one.job.submit, one.job.gpus) for one in jobs]
+    ends = [run.end for run, _ in runs if run.end - run.start < FOREVER]
+    times = np.linspace(0.0, max(ends + [moment for moment, _ in arrivals]), _POINTS)
+    begun = _summed([(run.start, gpus) for run, gpus in runs], times)
+    over = _summed([(run.end, gpus) for run, gpus in runs], times)
+    waiting = _summed(arrivals + again, times) - begun
+    steps = list(stranded_steps(record.stays(), total_gpus, record.absences))
+    stranded = stranded_at(steps, times.tolist())
+    return Series(times.tolist(), (begun - over).tolist(), waiting.tolist(), stranded)
 
 
 def _summed(
-    moments: "np.ndarray[tuple[int], np.dtype[np.float64]]",
-    amounts: "np.ndarray[tuple[int], np.dtype[np.int64]]",
-    times: "np.ndarray[tuple[int], np.dtype[np.float64]]",
+    changes: Sequence[tuple[float, int]], times: "np.ndarray[tuple[int], np.dtype[np.float64]]"
 ) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
     """The amounts of all moments up to each of the times."""
-    order = np.argsort(moments)
-    totals = np.concatenate(([0], np.cumsum(amounts[order])))
-    return totals[np.searchsorted(moments[order], times, side="right")]
+    ordered = sorted(changes)
+    totals = np.concatenate(([0], np.cumsum([amount for _, amount in ordered], dtype=np.int64)))
+    return totals[np.searchsorted([moment for moment, _ in ordered], times, side="right")]

@@ -8,12 +8,21 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from posse.simulation.jobs import TracedJob
-from posse.simulation.stranding import Stay, stranded_gpu_hours
+from posse.simulation.stranding import Absence, Span, Stay, stranded_gpu_hours
 
 LARGE_GPUS = 8
 """Gangs with more GPUs than this are reported by themselves: they do not fit on one common node."""
 _SLOWDOWN_FLOOR = 10.0
 """Shorter jobs count as this long, in seconds, so that none dominates the slowdown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A time on nodes, until their GPUs were free again."""
+
+    start: float
+    end: float
+    nodes: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -25,8 +34,19 @@ class JobRecord:
     nodes: tuple[str, ...] = ()
     lost_gpu_seconds: float = 0.0
     """Of runs that were evicted, or whose node failed."""
-    restarts: int = 0
-    """How often that happened."""
+    evicted_runs: tuple[Run, ...] = ()
+    """The runs themselves, in order."""
+
+    @property
+    def restarts(self) -> int:
+        return len(self.evicted_runs)
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """All of them. The last one is as long as the trace says, even if the simulation was over before."""
+        if math.isnan(self.start):
+            return self.evicted_runs
+        return (*self.evicted_runs, Run(self.start, self.start + self.job.duration, self.nodes))
 
     @property
     def wait(self) -> float:
@@ -57,6 +77,8 @@ class Figures:
 @dataclass(slots=True)
 class RunRecord:
     jobs: list[JobRecord]
+    absences: list[Absence] = field(default_factory=list)
+    """Of nodes that failed."""
     _digest: "hashlib._Hash" = field(default_factory=hashlib.sha256)
 
     def started(self, index: int, moment: float, nodes: tuple[str, ...]) -> None:
@@ -67,16 +89,20 @@ class RunRecord:
     def ended(self, index: int, moment: float) -> None:
         self.jobs[index].end = moment
 
-    def evicted(self, index: int, started: float, moment: float) -> None:
+    def evicted(self, index: int, moment: float, freed: float) -> None:
+        """The job's work is lost at one moment, and its GPUs are free from another one on."""
         record = self.jobs[index]
-        record.lost_gpu_seconds += (moment - started) * record.job.gpus
-        record.restarts += 1
+        record.lost_gpu_seconds += (moment - record.start) * record.job.gpus
+        record.evicted_runs = (*record.evicted_runs, Run(record.start, freed, record.nodes))
         record.start = math.nan
 
     @property
     def digest(self) -> str:
         """Equal for runs in which every job started at the same moment on the same nodes."""
         return self._digest.hexdigest()
+
+    def stays(self) -> list[Stay]:
+        return [_stay(one) for one in self.jobs]
 
     def within(self, begin: float) -> Iterator[JobRecord]:
         return (record for record in self.jobs if record.job.submit >= begin)
@@ -99,13 +125,14 @@ def figures_of(record: RunRecord, total_gpus: int, begin: float = 0.0) -> Figure
         mean_slowdown=_mean(np.array([_slowdown(one) for one in started])),
         utilization=utilization(record.jobs, total_gpus, begin),
         lost_gpu_hours=sum(one.lost_gpu_seconds for one in jobs) / 3600,
-        stranded_gpu_hours=stranded_gpu_hours([_stay(one) for one in record.jobs], total_gpus, begin),
+        stranded_gpu_hours=stranded_gpu_hours(record.stays(), total_gpus, begin, record.absences),
         restarts=sum(one.restarts for one in jobs),
     )
 
 
 def _stay(record: JobRecord) -> Stay:
-    return Stay(record.job.submit, record.start, record.job.duration, record.job.gpus)
+    evicted = tuple(Span(run.start, run.end) for run in record.evicted_runs)
+    return Stay(record.job.submit, record.start, record.job.duration, record.job.gpus, evicted)
 
 
 def _mean(values: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> float:
@@ -124,8 +151,8 @@ def utilization(jobs: Sequence[JobRecord], total_gpus: int, begin: float = 0.0) 
     if last <= begin:
         return math.nan
     used = sum(
-        one.job.gpus * max(0.0, min(one.start + one.job.duration, last) - max(one.start, begin))
+        one.job.gpus * max(0.0, min(run.end, last) - max(run.start, begin))
         for one in jobs
-        if not math.isnan(one.start)
+        for run in one.runs
     )
     return used / (total_gpus * (last - begin))

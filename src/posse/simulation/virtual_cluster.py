@@ -19,6 +19,7 @@ from posse.engine.keys import GroupKey, PodRef
 from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.resource_claim import ResourceClaim
+from posse.simulation.clusters import total_gpus
 from posse.simulation.device_claims import SimulatedClaims
 from posse.simulation.failures import NodeAbsence
 from posse.simulation.forecasting import SimulatedForecasts
@@ -26,6 +27,7 @@ from posse.simulation.jobs import BEGIN, AnyGroup, TracedJob, claims_of, objects
 from posse.simulation.policies import Policy
 from posse.simulation.record import JobRecord, RunRecord
 from posse.simulation.room import Room, is_decided_by_room
+from posse.simulation.stranding import Absence, Span
 from posse.writes.round_writes import writes_of
 
 GRACE_SECONDS = 30.0
@@ -126,11 +128,13 @@ class VirtualCluster:
         while self._failures and self._failures[0].begin <= self.now:
             failure = self._failures.popleft()
             heapq.heappush(self._repairs, (failure.end, failure.node))
-            self._engine.absorb(Vanished(self._nodes[failure.node]))
+            node = self._nodes[failure.node]
+            self._engine.absorb(Vanished(node))
+            self.record.absences.append(Absence(Span(self.now, failure.end), total_gpus([node])))
             hit = {id(run): run for run in self._runs.values() if failure.node in run.nodes.values()}
             for run in hit.values():
                 if not run.is_over:
-                    self.record.evicted(run.index, run.started, self.now)
+                    self.record.evicted(run.index, self.now, self.now)
                     self._remove(run)
                     self._submit(run.index, run.number + 1)
 
@@ -239,7 +243,7 @@ class VirtualCluster:
         if run is None or run.is_over or math.isnan(run.started):
             return
         run.is_over = True
-        self.record.evicted(run.index, run.started, self.now)
+        self.record.evicted(run.index, self.now, self.now + GRACE_SECONDS)
         for pod in run.pods.values():
             terminating = replace(
                 pod, metadata=replace(pod.metadata, deletion_timestamp=pod.metadata.creation_timestamp)

@@ -8,6 +8,7 @@ from posse.simulation.clusters import equal_nodes
 from posse.simulation.failures import FailureRate, NodeAbsence, draw_failures
 from posse.simulation.jobs import TracedJob
 from posse.simulation.policies import named_policies
+from posse.simulation.record import figures_of
 from posse.simulation.virtual_cluster import VirtualCluster
 
 
@@ -33,6 +34,17 @@ def test_a_gang_loses_all_its_pods_and_waits_for_the_repair():
     assert one.start == 500
     assert one.end == 600
     assert one.lost_gpu_seconds == 30 * 16
+
+
+def test_gpus_of_a_failed_node_are_neither_in_use_nor_stranded():
+    jobs = [TracedJob("gang", 0, 100, 2, 8), TracedJob("late", 400, 10, 1, 8)]
+    record = run(jobs, [NodeAbsence("node-0002", 200, 1000)])
+    figures = figures_of(record, 16)
+    assert figures.utilization == pytest.approx(100 / 400)
+    record = run(jobs, [NodeAbsence("node-0002", 50, 1000)])
+    figures = figures_of(record, 16)
+    assert figures.utilization == pytest.approx(50 / 400)
+    assert (figures.restarts, figures.stranded_gpu_hours) == (1, 0.0)
 
 
 def test_no_job_starts_on_a_failed_node():

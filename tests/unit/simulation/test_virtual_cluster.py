@@ -68,6 +68,25 @@ def test_a_preempted_job_starts_anew_and_its_work_is_lost():
     assert low.end == pytest.approx(low.start + 1000)
 
 
+def test_runs_that_were_evicted_count_as_use():
+    jobs = [
+        job("low", 0, 400_000, pods=2),
+        job("high", 36_000, 3000, pods=2, priority=10),
+        job("late", 36_100, 10),
+    ]
+    record = run(jobs, "posse")
+    low = record.jobs[0]
+    assert [(one.start, one.end, len(one.nodes)) for one in low.evicted_runs] == [(0, 36_030, 2)]
+    figures = figures_of(record, 16)
+    assert figures.utilization == pytest.approx(1.0, abs=0.001)
+    assert figures.stranded_gpu_hours == pytest.approx(0.0, abs=0.2)
+    assert figures.restarts == 1
+    series = series_of(record, 16)
+    at_noon = min(range(len(series.times)), key=lambda index: abs(series.times[index] - 20_000))
+    assert (series.running_gpus[at_noon], series.waiting_gpus[at_noon]) == (16, 0)
+    assert max(series.stranded_gpus) <= 16
+
+
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("seed", range(5))
 def test_no_gpu_is_used_twice_and_no_job_is_forgotten(policy, seed):
@@ -134,7 +153,7 @@ def test_figures_follow_from_waits():
 
 
 def test_series_count_gpus_that_run_and_wait():
-    series = series_of(run([job("a", 0, 100), job("b", 50, 50, pods=2)], "fifo"))
+    series = series_of(run([job("a", 0, 100), job("b", 50, 50, pods=2)], "fifo"), 16)
     assert series.running_gpus[0] == 8
     at_80 = min(range(len(series.times)), key=lambda index: abs(series.times[index] - 80))
     assert (series.running_gpus[at_80], series.waiting_gpus[at_80]) == (8, 16)

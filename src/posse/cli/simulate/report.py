@@ -136,7 +136,7 @@ def _wait_by_size(runs: Sequence[PolicyRun], begin: float) -> go.Figure:
 def _usage(runs: Sequence[PolicyRun], gpus: int) -> go.Figure:
     figure = go.Figure()
     for run, colour in zip(runs, _colours(len(runs)), strict=True):
-        series = series_of(run.record)
+        series = series_of(run.record, gpus)
         days = [moment / _DAY for moment in series.times]
         figure.add_scatter(
             x=days, y=series.running_gpus, name=f"{run.policy}: in use", line={"color": colour}
