@@ -1,8 +1,8 @@
 """Several policies on one trace: jobs that can never run, series over time, and where runs part."""
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -40,6 +40,8 @@ class Comparison:
     warm_up: float
     samples: tuple[tuple[PolicyRun, ...], ...]
     """The runs of each policy, of which the first is on the trace as it is."""
+    racks: Mapping[str, str] = field(default_factory=dict)
+    """Of each node; empty if the cluster has none."""
 
     @property
     def runs(self) -> tuple[PolicyRun, ...]:

@@ -13,8 +13,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from posse.cli.output import Output, print_data
 from posse.cli.problems import Problem
+from posse.cli.reading.placements import rack_label
 from posse.cli.simulate.inputs import Request, Work, check, failure_rate, policies_of, work_of
 from posse.cli.simulate.words import comparison_lines, result_data
+from posse.model.node import Node
 from posse.simulation.clusters import total_gpus
 from posse.simulation.comparison import Comparison, PolicyRun, split_oversized
 from posse.simulation.failures import draw_failures
@@ -76,8 +78,24 @@ def compared(request: Request, work: Work, policies: Sequence[Policy]) -> Compar
             tally = forecasts.book.tally if forecasts is not None else None
             runs[policy.name].append(PolicyRun(policy.name, record, figures, tally))
     samples = tuple(tuple(found) for found in runs.values())
-    name = request.trace.name
-    return Comparison(name, len(work.nodes), gpus, tuple(fitting), tuple(oversized), request.warm_up, samples)
+    return Comparison(
+        request.trace.name,
+        len(work.nodes),
+        gpus,
+        tuple(fitting),
+        tuple(oversized),
+        request.warm_up,
+        samples,
+        _racks(work.nodes),
+    )
+
+
+def _racks(nodes: Sequence[Node]) -> dict[str, str]:
+    """The rack of each node that is in one."""
+    label = rack_label(nodes)
+    return {
+        node.metadata.name: node.metadata.labels[label] for node in nodes if label in node.metadata.labels
+    }
 
 
 @contextmanager
@@ -114,6 +132,6 @@ def write_report(folder: Path, comparison: Comparison) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "result.json").write_text(json.dumps(data, indent=2) + "\n")
-        (folder / "report.html").write_text(report_page(data, comparison.runs, comparison.gpus))
+        (folder / "report.html").write_text(report_page(data, comparison))
     except OSError as error:
         raise Problem(f"--out: {error}") from error

@@ -1,13 +1,14 @@
 """The outcome of simulations in words, and as data."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from posse.cli.tables import aligned
 from posse.engine.forecast.forecast_book import ForecastTally
 from posse.simulation.comparison import Comparison, PolicyRun, first_divergence, longest_waits
+from posse.simulation.estimates import differences_of, estimates_of
 from posse.simulation.record import LARGE_GPUS, Figures, JobRecord
 from posse.simulation.samples import Estimate, difference, estimate
 
@@ -87,15 +88,15 @@ def _sample_lines(comparison: Comparison) -> list[str]:
         rows.append(
             [
                 runs[0].policy,
-                _estimate_text(estimate(waits)),
-                _estimate_text(estimate(large)),
-                "" if runs is first else f"{_estimate_text(against)}{certain}",
+                estimate_text(estimate(waits)),
+                estimate_text(estimate(large)),
+                "" if runs is first else f"{estimate_text(against)}{certain}",
             ]
         )
     return [f"Over {len(first)} samples, with 95 % confidence:", *aligned(rows)]
 
 
-def _estimate_text(found: Estimate) -> str:
+def estimate_text(found: Estimate) -> str:
     if math.isnan(found.mean):
         return "-"
     sign = "-" if found.mean < 0 else ""
@@ -167,7 +168,10 @@ def result_data(comparison: Comparison) -> Json:
         "gpus": comparison.gpus,
         "warmUpSeconds": comparison.warm_up,
         "oversizedJobs": [job.name for job in comparison.oversized],
-        "policies": [_policy_data(runs, comparison.warm_up) for runs in comparison.samples],
+        "policies": [
+            _policy_data(runs, comparison.warm_up) | _confidence_data(runs, comparison.samples[0])
+            for runs in comparison.samples
+        ],
     }
 
 
@@ -190,6 +194,24 @@ def _policy_data(runs: Sequence[PolicyRun], warm_up: float) -> Json:
             {"digest": run.record.digest, "figures": _figures_data(run.figures)} for run in runs
         ]
     return found
+
+
+def _confidence_data(runs: Sequence[PolicyRun], first: Sequence[PolicyRun]) -> Json:
+    """Over samples: means, and differences to the first policy. Nothing if there is one sample."""
+    if len(runs) < 2:
+        return {}
+    found = {"confidence": _estimates_data(estimates_of(runs))}
+    if runs is not first:
+        found["againstFirst"] = _estimates_data(differences_of(runs, first))
+    return found
+
+
+def _estimates_data(estimates: Mapping[str, Estimate]) -> Json:
+    """The interval of 95 % is the mean plus and minus the margin."""
+    return {
+        _camel(name): {"mean": _plain(one.mean), "margin": _plain(one.margin)}
+        for name, one in estimates.items()
+    }
 
 
 def _figures_data(figures: Figures) -> Json:

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -96,6 +97,36 @@ def test_samples_print_confidence_intervals(trace):
     assert lines[begin + 1].split()[-1] == "FIFO"
     assert [line.split()[0] for line in lines[begin + 2 : begin + 4]] == ["fifo", "greedy"]
     assert all("±" in line for line in lines[begin + 2 : begin + 4])
+
+
+def test_the_report_shows_confidence_tenants_racks_and_evictions(tmp_path):
+    trace, out = tmp_path / "jobs.csv", tmp_path / "out"
+    trace.write_text(
+        "job,submit_s,duration_s,gpus,user,priority\n"
+        "low,0,400,16,ann,0\nhigh,100,50,16,bob,10\nsmall,120,10,8,ann,0\n"
+    )
+    words = ("--nodes", "2", "--topology", "rack=2", "--policy", "posse", "--policy", "fifo")
+    simulate(trace, *words, "--samples", "3", "--jitter", "5", "--out", out)
+    page = (out / "report.html").read_text()
+    titles = re.findall("<h2>(.*?)</h2>", page)
+    assert {"Over samples", "Waiting times by tenant", "Stranded GPUs", "Jobs on racks"} <= set(titles)
+    assert "Evicted GPU hours" in page
+    assert "ann (2 jobs)" in page
+    assert "fifo against posse" in page
+    assert "GPUs on rack-1, node-0001, evicted" in page
+    first, second = json.loads((out / "result.json").read_text())["policies"]
+    assert first["confidence"]["meanWait"]["margin"] > 0
+    assert "againstFirst" not in first
+    mean = second["confidence"]["meanWait"]["mean"] - first["confidence"]["meanWait"]["mean"]
+    assert second["againstFirst"]["meanWait"]["mean"] == pytest.approx(mean, abs=1e-4)
+
+
+def test_without_racks_and_tenants_the_report_shows_nodes(trace, tmp_path):
+    simulate(trace, "--nodes", "2", "--out", tmp_path)
+    page = (tmp_path / "report.html").read_text()
+    assert "<h2>Jobs on nodes</h2>" in page
+    assert "by tenant" not in page
+    assert "Over samples" not in page
 
 
 def test_tables_fit_a_terminal_of_80_columns(trace):
