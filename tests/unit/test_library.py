@@ -76,7 +76,7 @@ def test_manifests_are_a_trace_too():
         (lambda: plan(Cluster.of_equal_nodes(1), "missing.yaml"), "missing.yaml: no such file"),
         (lambda: simulate([], Cluster.of_equal_nodes(1), policies=["best"]), "'best' is none of"),
         (lambda: simulate([], Cluster.of_equal_nodes(1), load=2.0), "load and window are for files"),
-        (lambda: simulate([], Cluster.of_equal_nodes(1)), "no job fits"),
+        (lambda: simulate([], Cluster.of_equal_nodes(1)), "there are no jobs in it"),
         (lambda: Cluster.of_equal_nodes(4, topology="rack"), "--topology"),
         (lambda: Cluster.of_equal_nodes(0), "at least one of each"),
         (lambda: Cluster.of_equal_nodes(1, gpus=-1), "at least one of each"),

@@ -3,14 +3,16 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 import numpy as np
 
 from posse.engine.forecast.forecast_book import ForecastTally
 from posse.model.node import Node
 from posse.simulation.jobs import FOREVER, GPU, TracedJob
-from posse.simulation.record import Figures, JobRecord, RunRecord
+from posse.simulation.record import Figures, JobRecord, Run, RunRecord
 from posse.simulation.stranding import stranded_at, stranded_steps
+from posse.simulation.trace_reading import LeftOut
 
 _POINTS = 600
 """Of a series over time."""
@@ -42,6 +44,8 @@ class Comparison:
     """The runs of each policy, of which the first is on the trace as it is."""
     racks: Mapping[str, str] = field(default_factory=dict)
     """Of each node; empty if the cluster has none."""
+    left_out: tuple[LeftOut, ...] = ()
+    """Jobs of the trace that cannot be simulated on any cluster."""
 
     @property
     def runs(self) -> tuple[PolicyRun, ...]:
@@ -50,11 +54,13 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """The first job that two runs treat differently."""
+    """The first start of a job that differs in two simulations; None where it does not start."""
 
     job: TracedJob
-    one: JobRecord
-    other: JobRecord
+    one: Run | None
+    other: Run | None
+    restarts: int = 0
+    """How often it had started before, equally in both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +94,21 @@ def split_oversized(
 
 def first_divergence(one: RunRecord, other: RunRecord) -> Divergence | None:
     """By the time of the earlier of both starts; None if the runs are equal."""
-    pairs = [
-        (mine, theirs)
-        for mine, theirs in zip(one.jobs, other.jobs, strict=True)
-        if (_started(mine), mine.nodes) != (_started(theirs), theirs.nodes)
-    ]
-    if not pairs:
-        return None
-    mine, theirs = min(pairs, key=lambda pair: min(_started(pair[0]), _started(pair[1])))
-    return Divergence(mine.job, mine, theirs)
+    pairs = zip(one.jobs, other.jobs, strict=True)
+    found = [this for mine, theirs in pairs if (this := _first_unlike(mine, theirs)) is not None]
+    return min(found, key=lambda this: min(_begin(this.one), _begin(this.other)), default=None)
+
+
+def _first_unlike(one: JobRecord, other: JobRecord) -> Divergence | None:
+    """The first runs of a job that differ in where or when they start; None if there are none."""
+    for number, (mine, theirs) in enumerate(zip_longest(one.runs, other.runs)):
+        if mine is None or theirs is None or (mine.start, mine.nodes) != (theirs.start, theirs.nodes):
+            return Divergence(one.job, mine, theirs, number)
+    return None
+
+
+def _begin(run: Run | None) -> float:
+    return math.inf if run is None else run.start
 
 
 def _started(record: JobRecord) -> float:

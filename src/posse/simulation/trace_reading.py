@@ -3,18 +3,29 @@
 import csv
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from posse.simulation.jobs import TracedJob
 
 REQUIRED = ("job", "submit_s", "duration_s", "gpus")
 OPTIONAL = ("nodes", "cpus", "user", "queue", "state", "priority")
+WITHOUT_GPUS, WITHOUT_RUN_TIME = "without GPUs", "without a run time"
 _SWF_FIELDS = 18
 _PRIORITY_LIMIT = 1_000_000_000
 
 
 class TraceError(ValueError):
     """The trace cannot be read; the message names file, line and field."""
+
+
+class LeftOut(NamedTuple):
+    """A job that cannot be simulated, such as one whose run time is not known."""
+
+    line: int
+    submit: float
+    reason: str
+    """As in "a job without GPUs"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +37,8 @@ class Reading:
     """Where the trace does not say on how many nodes a job ran."""
     with_cpu_jobs: bool = False
     """Otherwise jobs without GPUs are left out."""
+    left_out: list[LeftOut] = field(default_factory=list)
+    """Filled while the trace is read."""
 
 
 def read_csv(lines: Iterable[str], reading: Reading) -> list[TracedJob]:
@@ -45,6 +58,8 @@ def read_csv(lines: Iterable[str], reading: Reading) -> list[TracedJob]:
         last = job.submit
         if job.gpus or reading.with_cpu_jobs:
             jobs.append(job)
+        else:
+            reading.left_out.append(LeftOut(number, job.submit, WITHOUT_GPUS))
     return jobs
 
 
@@ -112,7 +127,7 @@ def _fault(reading: Reading, line: int, field: str, reason: str) -> TraceError:
 
 
 def read_swf(lines: Iterable[str], reading: Reading) -> list[TracedJob]:
-    """Processors of SWF count as GPUs. Jobs that never ran, or asked for nothing, are left out."""
+    """Processors of SWF count as GPUs. Jobs without a run time or processors are left out."""
     jobs = list(_swf_jobs(lines, reading))
     return sorted(jobs, key=lambda job: job.submit)
 
@@ -131,6 +146,8 @@ def _swf_jobs(lines: Iterable[str], reading: Reading) -> Iterator[TracedJob]:
             raise _fault(reading, number, "fields", "not all of them are numbers") from None
         submit, run, processors = values[1], values[3], values[4] if values[4] > 0 else values[7]
         if run <= 0 or processors <= 0:
+            reason = WITHOUT_RUN_TIME if run <= 0 else WITHOUT_GPUS
+            reading.left_out.append(LeftOut(number, submit, reason))
             continue
         if submit < 0:
             raise _fault(reading, number, "submit time", f"{submit:g} is negative")

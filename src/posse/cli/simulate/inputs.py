@@ -10,7 +10,7 @@ from typing import TextIO, TypeVar
 
 from posse.cli.configuration_file import unusable
 from posse.cli.problems import Misuse, Problem
-from posse.cli.reading.snapshot_file import read_snapshot
+from posse.cli.reading.opening import opened
 from posse.cli.simulate.arrivals import MANIFEST_SUFFIXES, read_arrivals
 from posse.configuration.problems import ConfigurationError
 from posse.engine.events import ClusterObject
@@ -31,7 +31,7 @@ from posse.simulation.jobs import FOREVER, TracedJob
 from posse.simulation.limits import with_limits
 from posse.simulation.policies import Policy, configured_policy, named_policies
 from posse.simulation.recorded_jobs import recorded_cluster
-from posse.simulation.trace_reading import Reading, TraceError, read_csv, read_swf
+from posse.simulation.trace_reading import LeftOut, Reading, TraceError, read_csv, read_swf
 
 T = TypeVar("T")
 
@@ -49,6 +49,7 @@ class Request:
     topology: str = ""
     node_list: Path | None = None
     snapshot: Path | None = None
+    kubeconfig: Path | None = None
     gangs_in: str = ""
     gangs_prefer: str = ""
     minimum_run_time: str = ""
@@ -75,8 +76,24 @@ def check(request: Request) -> None:
         raise Misuse(f"--policy: {unknown[0]!r} is none of {', '.join(known)}")
     if not 0 < request.load < 1e6:
         raise Misuse(f"--load: {request.load:g} is not a factor above 0")
-    if request.node_list is not None and request.snapshot is not None:
-        raise Misuse("--node-list and --snapshot exclude each other: both have the nodes of the cluster")
+    clusters = _cluster_options(request)
+    if len(clusters) > 1:
+        raise Misuse(f"{clusters[0]} and {clusters[1]} exclude each other: both say which nodes there are")
+    for option, given in (("--policy", request.policies), ("--config", request.configurations)):
+        twice = next((one for number, one in enumerate(given) if one in given[:number]), None)
+        if twice is not None:
+            raise Misuse(f"{option} {twice} and {option} {twice}: name each once, since both are the same")
+
+
+def _cluster_options(request: Request) -> list[str]:
+    """Those that were given, of which each names a cluster."""
+    given = {
+        "--nodes": request.nodes,
+        "--node-list": request.node_list,
+        "--snapshot": request.snapshot,
+        "--kubeconfig": request.kubeconfig,
+    }
+    return [option for option, value in given.items() if value is not None]
 
 
 def failure_rate(request: Request) -> FailureRate | None:
@@ -104,6 +121,8 @@ class Work:
     until: float = math.inf
     recorded: EngineOptions | None = None
     """The rules of the recording."""
+    left_out: Sequence[LeftOut] = ()
+    """Jobs of the trace that cannot be simulated."""
 
 
 def work_of(request: Request) -> Work:
@@ -116,7 +135,10 @@ def work_of(request: Request) -> Work:
         jobs = _within(jobs, request)
         until = max((job.submit for job in jobs), default=0.0) + _run_out(jobs)
         return Work(nodes, jobs, fixtures=fixtures, until=until)
-    return Work(nodes, jobs_of(request))
+    reading = Reading(str(request.trace), request.gpus)
+    jobs = jobs_of(request, reading)
+    begin, end = _window(request.window)
+    return Work(nodes, jobs, left_out=[one for one in reading.left_out if begin <= one.submit < end])
 
 
 def _recorded_work(request: Request) -> Work:
@@ -128,7 +150,9 @@ def _recorded_work(request: Request) -> Work:
         raise Problem(str(error)) from error
     jobs = _within(found.jobs, request)
     until = found.length + _run_out(jobs)
-    if request.nodes is None and request.node_list is None and request.snapshot is None:
+    if not _cluster_options(request):
+        if request.topology:
+            raise Misuse("--topology needs --nodes: nodes of the recording have their topology already")
         return Work(found.nodes, jobs, found.failures, found.fixtures, until, options)
     return Work(cluster_of(request), jobs, (), found.fixtures, until, options)
 
@@ -143,19 +167,19 @@ def cluster_of(request: Request) -> list[Node]:
         levels = parse_topology(request.topology)
     except TopologyError as error:
         raise Misuse(f"--topology: {error}") from error
-    if levels and (request.node_list is not None or request.snapshot is not None):
-        raise Misuse("--topology is for --nodes: nodes of a list or a snapshot have their topology already")
-    if request.snapshot is not None:
-        source = read_snapshot(request.snapshot.expanduser())
-        return [decode(Node, node) for node in source.objects(NODE, None, lambda _: None)]
+    named = [option for option in _cluster_options(request) if option != "--nodes"]
+    if levels and named:
+        raise Misuse(f"--topology and {named[0]} exclude each other: its nodes have their topology already")
+    if request.snapshot is not None or request.kubeconfig is not None:
+        with opened(request.kubeconfig, request.snapshot) as source:
+            return [decode(Node, node) for node in source.objects(NODE, None, lambda _: None)]
     if request.node_list is not None:
         with _opened(request.node_list) as lines:
             return _read(lambda: read_nodes(lines, str(request.node_list), request.gpus))
     return equal_nodes(16 if request.nodes is None else request.nodes, request.gpus, levels)
 
 
-def jobs_of(request: Request) -> list[TracedJob]:
-    reading = Reading(str(request.trace), request.gpus)
+def jobs_of(request: Request, reading: Reading) -> list[TracedJob]:
     is_swf = request.trace.name.removesuffix(".gz").endswith(".swf")
     with _opened(request.trace) as lines:
         jobs = _read(lambda: (read_swf if is_swf else read_csv)(lines, reading))
@@ -196,9 +220,11 @@ def policies_of(request: Request, work: Work) -> list[Policy]:
         else:
             names = ("posse",)
     found += [named_policies()[name] for name in names]
+    files = [path.name for path in request.configurations]
     for path in request.configurations:
+        name = path.name if files.count(path.name) == 1 else str(path)
         try:
-            found.append(configured_policy(path.name, load_configuration(path).options))
+            found.append(configured_policy(name, load_configuration(path).options))
         except ConfigurationError as error:
             raise unusable(error, path) from error
     return [replace(policy, topology_key=key, annotations=annotations) for policy in found]

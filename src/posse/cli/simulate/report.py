@@ -9,9 +9,11 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
+from posse.cli.simulate.divergence import divergence_text
 from posse.cli.simulate.gantt import gantt
+from posse.cli.simulate.left_out import left_out_lines, oversized_text
 from posse.cli.simulate.tables import html_table, policy_table, sample_table
-from posse.cli.simulate.words import divergence_text, in_time
+from posse.cli.simulate.times import in_time
 from posse.simulation.comparison import Comparison, PolicyRun, longest_waits, series_of
 from posse.simulation.record import JobRecord
 
@@ -31,7 +33,7 @@ def report_page(data: Json, comparison: Comparison) -> str:
         f"<title>Simulation of {html.escape(data['trace'])}</title><style>{_STYLE}</style>"
         f"<script>{get_plotlyjs()}</script></head><body><main>"
         f"<h1>{html.escape(data['trace'])}: {data['nodes']} nodes, {data['gpus']} GPUs</h1>"
-        f"{policy_table(comparison.runs)}{sample_table(comparison)}{_differences(comparison.runs)}"
+        f"{policy_table(comparison.runs)}{sample_table(comparison)}{_remarks(comparison)}"
         f"{''.join(_sections(comparison))}"
         f"{_longest(comparison.runs, comparison.warm_up)}{_digests(comparison.runs)}"
         "</main></body></html>\n"
@@ -78,8 +80,12 @@ def _chart(figure: go.Figure) -> str:
     return str(figure.to_html(full_html=False, include_plotlyjs=False, config={"displaylogo": False}))
 
 
-def _differences(runs: Sequence[PolicyRun]) -> str:
-    return "".join(f"<p>{html.escape(divergence_text(runs[0], run))}</p>" for run in runs[1:])
+def _remarks(comparison: Comparison) -> str:
+    """What was left out, and where policies first differ."""
+    first, *others = comparison.runs
+    lines = [oversized_text(comparison.oversized)] if comparison.oversized else []
+    lines += [*left_out_lines(comparison.left_out), *(divergence_text(first, run) for run in others)]
+    return "".join(f"<p>{html.escape(line)}</p>" for line in lines)
 
 
 def _started(run: PolicyRun, begin: float) -> list[JobRecord]:

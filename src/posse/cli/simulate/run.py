@@ -15,6 +15,7 @@ from posse.cli.output import Output, print_data
 from posse.cli.problems import Problem
 from posse.cli.reading.placements import rack_label
 from posse.cli.simulate.inputs import Request, Work, check, failure_rate, policies_of, work_of
+from posse.cli.simulate.left_out import nothing_to_run
 from posse.cli.simulate.words import comparison_lines, result_data
 from posse.model.node import Node
 from posse.simulation.clusters import total_gpus
@@ -56,9 +57,10 @@ def compared(request: Request, work: Work, policies: Sequence[Policy]) -> Compar
     """Run every policy on every sample of the jobs. Misuse, Problem: the request cannot be met."""
     rate = failure_rate(request)
     fitting, oversized = split_oversized(work.jobs, work.nodes)
-    if not fitting:
-        raise Problem(f"{request.trace}: no job fits on the cluster or into the window")
     gpus = total_gpus(work.nodes)
+    if not fitting:
+        why = nothing_to_run(work.jobs, work.left_out, (len(work.nodes), gpus), request.window)
+        raise Problem(f"{request.trace}: {why}")
     names = [node.metadata.name for node in work.nodes]
     runs: dict[str, list[PolicyRun]] = {policy.name: [] for policy in policies}
     for sample in range(request.samples):
@@ -87,6 +89,7 @@ def compared(request: Request, work: Work, policies: Sequence[Policy]) -> Compar
         request.warm_up,
         samples,
         _racks(work.nodes),
+        tuple(work.left_out),
     )
 
 

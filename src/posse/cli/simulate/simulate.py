@@ -42,6 +42,12 @@ SnapshotOption = Annotated[
         "--snapshot", metavar="FILE", help="Nodes of a snapshot (posse snapshot) instead of --nodes."
     ),
 ]
+KubeconfigOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--kubeconfig", metavar="FILE", help="Nodes of this cluster, as they are now, instead of --nodes."
+    ),
+]
 GangsInOption = Annotated[
     str, typer.Option("--gangs-in", metavar="LEVEL", help="Every gang must be in one domain, such as a rack.")
 ]
@@ -129,6 +135,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer 
     topology: TopologyOption = "",
     node_list: NodeListOption = None,
     snapshot: SnapshotOption = None,
+    kubeconfig: KubeconfigOption = None,
     gangs_in: GangsInOption = "",
     gangs_prefer: GangsPreferOption = "",
     minimum_run_time: MinimumRunTimeOption = "",
@@ -170,6 +177,7 @@ def simulate(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer 
         topology=topology,
         node_list=node_list,
         snapshot=snapshot,
+        kubeconfig=kubeconfig,
         gangs_in=gangs_in,
         gangs_prefer=gangs_prefer,
         minimum_run_time=minimum_run_time,

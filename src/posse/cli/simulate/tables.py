@@ -4,7 +4,8 @@ import html
 import math
 from collections.abc import Sequence
 
-from posse.cli.simulate.words import estimate_text, in_time
+from posse.cli.simulate.times import in_time
+from posse.cli.simulate.words import estimate_text
 from posse.simulation.comparison import Comparison, PolicyRun
 from posse.simulation.estimates import differences_of, estimates_of
 from posse.simulation.samples import Estimate

@@ -1,15 +1,19 @@
 """The outcome of simulations in words, and as data."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from posse.cli.simulate.divergence import divergence_text
+from posse.cli.simulate.left_out import left_out_lines, oversized_text
+from posse.cli.simulate.times import gpus_text, in_time
 from posse.cli.tables import aligned
 from posse.engine.forecast.forecast_book import ForecastTally
-from posse.simulation.comparison import Comparison, PolicyRun, first_divergence, longest_waits
+from posse.simulation.comparison import Comparison, PolicyRun, longest_waits
 from posse.simulation.estimates import differences_of, estimates_of
-from posse.simulation.record import LARGE_GPUS, Figures, JobRecord
+from posse.simulation.record import LARGE_GPUS, Figures
 from posse.simulation.samples import Estimate, difference, estimate
 
 Json = dict[str, Any]
@@ -28,12 +32,8 @@ def comparison_lines(comparison: Comparison) -> list[str]:
     usage = ["POLICY", "SLOWDOWN", "GPUS USED", "RESTARTS", "HOURS LOST", "STRANDED"]
     lines += ["", *aligned([usage, *map(_usage, runs)])]
     if oversized:
-        names = ", ".join(f"{job.name} ({gpus_text(job.gpus)})" for job in oversized[:_LISTED])
-        more = "" if len(oversized) <= _LISTED else f", and {len(oversized) - _LISTED} more"
-        lines += [
-            "",
-            f"{len(oversized)} jobs do not fit on the empty cluster, and were left out: {names}{more}",
-        ]
+        lines += ["", oversized_text(oversized)]
+    lines += [line for text in left_out_lines(comparison.left_out) for line in ("", text)]
     foretold = [(run.policy, run.forecasts) for run in runs if run.forecasts is not None]
     if foretold:
         lines += ["", *forecast_lines(foretold)]
@@ -128,38 +128,6 @@ def _usage(run: PolicyRun) -> list[str]:
     ]
 
 
-def divergence_text(one: PolicyRun, other: PolicyRun) -> str:
-    found = first_divergence(one.record, other.record)
-    if found is None:
-        return f"{one.policy} and {other.policy} start every job at the same moment on the same nodes."
-    what = f"job {found.job.name} ({gpus_text(found.job.gpus)})"
-    return (
-        f"{one.policy} and {other.policy} first differ over {what}: "
-        f"{_start_text(one.policy, found.one)}, {_start_text(other.policy, found.other)}."
-    )
-
-
-def _start_text(policy: str, record: JobRecord) -> str:
-    if math.isnan(record.start):
-        return f"{policy} never starts it"
-    where = record.nodes[0] if len(record.nodes) == 1 else f"{len(set(record.nodes))} nodes"
-    return f"{policy} starts it after {in_time(record.wait)} on {where}"
-
-
-def gpus_text(count: int) -> str:
-    return "1 GPU" if count == 1 else f"{count} GPUs"
-
-
-def in_time(seconds: float) -> str:
-    """As a person would say it: 45s, 12m, 3.4h, 2.1d."""
-    if math.isnan(seconds):
-        return "-"
-    for unit, size in (("d", 2 * 86400.0), ("h", 3600.0), ("m", 60.0)):
-        if seconds >= size:
-            return f"{seconds / (86400 if unit == 'd' else size):.1f}{unit}"
-    return f"{seconds:.0f}s"
-
-
 def result_data(comparison: Comparison) -> Json:
     return {
         "version": 1,
@@ -168,6 +136,7 @@ def result_data(comparison: Comparison) -> Json:
         "gpus": comparison.gpus,
         "warmUpSeconds": comparison.warm_up,
         "oversizedJobs": [job.name for job in comparison.oversized],
+        "leftOutJobs": dict(Counter(one.reason for one in comparison.left_out)),
         "policies": [
             _policy_data(runs, comparison.warm_up) | _confidence_data(runs, comparison.samples[0])
             for runs in comparison.samples

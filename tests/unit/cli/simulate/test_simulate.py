@@ -43,7 +43,7 @@ def test_policies_stand_side_by_side(trace):
     assert lines[0].startswith("3 jobs on 2 nodes with 16 GPUs")
     assert lines[2].split()[:2] == ["POLICY", "STARTED"]
     assert [line.split()[:2] for line in lines[3:5]] == [["fifo", "3/3"], ["greedy", "3/3"]]
-    assert "1 jobs do not fit on the empty cluster, and were left out: huge (160 GPUs)" in told
+    assert "1 job does not fit on the empty cluster, and is left out: huge (160 GPUs)" in told
     assert "fifo and greedy first differ over job short (8 GPUs)" in told
 
 
@@ -57,6 +57,7 @@ def test_results_are_written_as_data_and_as_one_page(trace, tmp_path):
     assert data["oversizedJobs"] == ["huge"]
     page = (out / "report.html").read_text()
     assert "<h2>Waiting times</h2>" in page
+    assert "1 job does not fit on the empty cluster, and is left out: huge (160 GPUs)" in page
     assert "<script src" not in page
 
 
@@ -76,11 +77,70 @@ def test_names_of_jobs_are_never_markup(tmp_path):
         (["--window", "5"], "--window: '5' should be FROM:TO"),
         (["--topology", "rack"], "--topology:"),
         (["--gangs-in", "rack"], "--gangs-in: no node has the label"),
-        (["--nodes", "1", "--window", "900:901"], "no job fits"),
+        (["--nodes", "1", "--window", "900:901"], "no job arrives in --window 900:901"),
     ],
 )
 def test_what_makes_no_sense_is_refused(trace, words, message):
     assert message in refused(trace, *words)
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["--nodes", "8", "--snapshot", "c"], ["--nodes", "--snapshot"]),
+        (["--nodes", "2", "--node-list", "n.csv"], ["--nodes", "--node-list"]),
+        (["--snapshot", "c", "--node-list", "n.csv"], ["--node-list", "--snapshot"]),
+        (["--kubeconfig", "k", "--snapshot", "c"], ["--snapshot", "--kubeconfig"]),
+        (["--kubeconfig", "k", "--topology", "rack=2"], ["--topology", "--kubeconfig"]),
+        (["--policy", "fifo", "--policy", "fifo"], ["--policy fifo", "--policy fifo"]),
+        (["--config", "a.yaml", "--config", "a.yaml"], ["--config a.yaml", "--config a.yaml"]),
+    ],
+)
+def test_options_that_contradict_or_repeat_each_other_are_refused(posse, trace, words, named):
+    told = posse("simulate", trace, *words)
+    assert told.code == 2
+    assert told.err.startswith(f"Error: {named[0]} and {named[1]}")
+
+
+def test_configurations_of_one_name_are_told_apart(trace, tmp_path):
+    text = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+    paths = [tmp_path / folder / "rules.yaml" for folder in ("a", "b")]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text(text)
+    words = [word for path in paths for word in ("--config", path)]
+    data = json.loads(simulate(trace, "--nodes", "2", *words, "-o", "json"))
+    assert [policy["policy"] for policy in data["policies"]] == [str(path) for path in paths]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([], "there are no jobs in it"),
+        (["a,0,10,0", "b,1,10,0"], "no job is left: 2 jobs without GPUs are left out: lines 2, 3"),
+        (["a,0,10,64"], "no job fits on the cluster of 2 nodes with 16 GPUs; the smallest asks for 64 GPUs"),
+    ],
+)
+def test_a_trace_without_anything_to_run_says_why(tmp_path, rows, message):
+    trace = tmp_path / "jobs.csv"
+    trace.write_text("\n".join(["job,submit_s,duration_s,gpus", *rows]) + "\n")
+    assert f"{trace}: {message}" in refused(trace, "--nodes", "2")
+
+
+def test_jobs_without_a_run_time_are_listed(tmp_path):
+    trace = tmp_path / "jobs.swf"
+    known, unknown = (f"{{}} {{}} 5 {run} 4 -1 -1 4 -1 -1 1 3 -1 -1 2 -1 -1 -1\n" for run in (60, -1))
+    trace.write_text("; a comment\n" + known.format(1, 0) + unknown.format(2, 10) + unknown.format(3, 900))
+    assert "2 jobs without a run time are left out: lines 3, 4" in simulate(trace)
+    assert "1 job without a run time is left out: line 3" in simulate(trace, "--window", "0:100")
+    data = json.loads(simulate(trace, "-o", "json"))
+    assert data["leftOutJobs"] == {"without a run time": 2}
+
+
+def test_nodes_of_a_running_cluster(posse, trace, kubeconfig):
+    told = posse("simulate", trace, "--kubeconfig", kubeconfig)
+    assert (told.code, told.err) == (0, "")
+    assert told.out.startswith("3 jobs on 2 nodes with 16 GPUs")
 
 
 def test_a_broken_file_is_named(tmp_path):
