@@ -69,7 +69,8 @@ def compared(request: Request, work: Work, policies: Sequence[Policy]) -> Compar
         sampled = moved_arrivals(fitting, request.jitter, seed) if sample else fitting
         failures = work.failures
         if rate is not None:
-            until = 2 * sampled[-1].submit + max(job.duration for job in sampled if job.duration < FOREVER)
+            known = (job.duration for job in sampled if job.duration < FOREVER)
+            until = 2 * sampled[-1].submit + max(known, default=0.0)
             failures = draw_failures(names, rate, until, seed)
         for policy in policies:
             forecasts = SimulatedForecasts(request.warm_up) if request.forecasts else None

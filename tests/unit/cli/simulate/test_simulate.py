@@ -269,6 +269,12 @@ def test_what_never_starts_is_listed(tmp_path):
     assert "Never started by greedy: default/first (9 GPUs)" in simulate(path, "--policy", "greedy")
 
 
+def test_nodes_may_fail_where_no_job_ends(tmp_path):
+    path = tmp_path / "jobs.yaml"
+    path.write_text((ARRIVALS % "40").replace(', annotations: {posse.dev/run-seconds: "100"}', ""))
+    assert simulate(path, "--nodes", "2", "--failures", "0.0001:0.001").startswith("2 jobs on 2 nodes")
+
+
 def test_a_run_time_that_is_no_number_is_named(tmp_path):
     path = tmp_path / "jobs.yaml"
     path.write_text((ARRIVALS % "40").replace('"100"', '"abc"'))
