@@ -1,7 +1,6 @@
 """The simulation is only as good as what it catches: schedulers broken on purpose, each of which a law must find."""
 
-import dataclasses
-
+import msgspec
 import pytest
 
 from posse.engine.decisions import Bind, Evict
@@ -24,7 +23,7 @@ class BindsHalfOfAGang(Engine):
 
     def _halved(self, decision):
         if isinstance(decision, Bind) and len(decision.placements) > 2:
-            return dataclasses.replace(decision, placements=decision.placements[:1])
+            return msgspec.structs.replace(decision, placements=decision.placements[:1])
         return decision
 
 

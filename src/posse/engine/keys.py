@@ -1,7 +1,7 @@
 """Names of pods, groups and claims, as events and decisions use them.
 
 They are Structs, because every event makes some and looks some up: these are quick to make, keep their hash,
-and the garbage collector does not look at them.
+and the garbage collector does not look at them. In recordings, keys are arrays.
 """
 
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ WORKLOAD_FORM = "workloadRef"
 """The two forms of Kubernetes itself. Messages name a form only if it is another."""
 
 
-class GroupKey(msgspec.Struct, frozen=True, order=True, gc=False, cache_hash=True):
+class GroupKey(msgspec.Struct, frozen=True, order=True, array_like=True, gc=False, cache_hash=True):
     """Name of a group."""
 
     namespace: str
@@ -55,7 +55,7 @@ class GroupKey(msgspec.Struct, frozen=True, order=True, gc=False, cache_hash=Tru
         return f"{place} ({self.form})"
 
 
-class ClaimKey(msgspec.Struct, frozen=True, order=True, gc=False, cache_hash=True):
+class ClaimKey(msgspec.Struct, frozen=True, order=True, array_like=True, gc=False, cache_hash=True):
     """Name of a claim, for volumes or devices."""
 
     namespace: str

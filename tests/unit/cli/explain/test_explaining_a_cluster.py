@@ -265,9 +265,9 @@ def test_half_of_the_name_of_a_group_of_a_workload_may_be_right(cluster):
 @pytest.mark.parametrize(
     ("words", "code", "hint"),
     [
-        (["podgroup"], 2, "say what to explain"),
-        (["podgroup/"], 2, "say what to explain"),
-        (["/x"], 2, "say what to explain"),
+        (["podgroup"], 2, "is not the name of an object"),
+        (["podgroup/"], 2, "is not the name of an object"),
+        (["/x"], 2, "is not the name of an object"),
         (["podgroup/a", "b"], 2, "is a second one"),
         (["node/node-0001"], 2, "nodes cannot be explained"),
         (["sausage/x"], 1, 'there is no resource "sausage"'),
