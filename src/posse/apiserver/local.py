@@ -16,6 +16,7 @@ from posse.transport.patches import Patch
 from posse.transport.transport import PodBinding
 
 _MAX_EVENTS_AT_ONCE = 10
+_GATHER_SECONDS = 0.05
 """Shown to a watcher in one go; some twenty controllers look at each."""
 
 
@@ -57,6 +58,9 @@ class LocalTransport:
             await self._committer.durable()
             while True:
                 await ready.wait()
+                if self._slices.are_behind:
+                    # Events that come singly cost their reader more than those that come together.
+                    await asyncio.sleep(_GATHER_SECONDS)
                 ready.clear()
                 events = subscription.drain()
                 for start in range(0, len(events), _MAX_EVENTS_AT_ONCE):

@@ -30,6 +30,11 @@ class TimeSlices:
         self._lanes.append(lane)
         return lane
 
+    @property
+    def are_behind(self) -> bool:
+        """Whether more work waits than fits into the next slice."""
+        return self.waiting > _MAX_WOKEN
+
     def are_used_up(self) -> bool:
         return time.perf_counter() - self._began > _SLICE_SECONDS
 
