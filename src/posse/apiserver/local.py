@@ -15,8 +15,8 @@ from posse.transport.objects import Listing, ShownJson, WatchEvent
 from posse.transport.patches import Patch
 from posse.transport.transport import PodBinding
 
-_MAX_EVENTS_AT_ONCE = 10
 _GATHER_SECONDS = 0.05
+_MAX_EVENTS_AT_ONCE = 10
 """Shown to a watcher in one go; some twenty controllers look at each."""
 
 

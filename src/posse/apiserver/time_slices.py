@@ -20,6 +20,8 @@ class TimeSlices:
     def __init__(self) -> None:
         self._began = 0.0
         self._is_next_due = False
+        self._is_first_free = False
+        """Whether the slice has served none yet: one is served in any case, however long other work takes."""
         self._lanes: deque[TurnLane] = deque()
         """The lane that was served last comes last."""
         self.waiting = 0
@@ -38,6 +40,11 @@ class TimeSlices:
     def are_used_up(self) -> bool:
         return time.perf_counter() - self._began > _SLICE_SECONDS
 
+    def may_pass(self) -> bool:
+        """Whether the slice is not used up, or has served none yet."""
+        is_free, self._is_first_free = self._is_first_free, False
+        return is_free or not self.are_used_up()
+
     def have_next(self) -> None:
         if not self._is_next_due:
             self._is_next_due = True
@@ -49,6 +56,7 @@ class TimeSlices:
 
     def _begin(self) -> None:
         self._began, self._is_next_due = time.perf_counter(), False
+        self._is_first_free = True
         busy = deque(lane for lane in self._lanes if lane.waiting)
         for _ in range(min(_MAX_WOKEN, self.waiting)):
             lane = busy.popleft()
@@ -64,29 +72,32 @@ class TurnLane:
 
     def __init__(self, slices: TimeSlices) -> None:
         self._slices = slices
-        self.waiting: deque[asyncio.Future[None]] = deque()
+        self._returned: deque[asyncio.Future[None]] = deque()
+        """Those that were woken when the slice was used up."""
+        self._entered: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def waiting(self) -> int:
+        return len(self._returned) + len(self._entered)
 
     async def turn(self) -> None:
         """Return within a slice that is not used up."""
         if not self._slices.waiting and not self._slices.are_used_up():
             return
-        await self._wait(is_first=False)
-        while self._slices.are_used_up():
-            await self._wait(is_first=True)
+        await self._wait(self._entered)
+        while not self._slices.may_pass():
+            await self._wait(self._returned)
         self._slices.served(self)
 
-    async def _wait(self, *, is_first: bool) -> None:
+    async def _wait(self, queue: deque[asyncio.Future[None]]) -> None:
         woken = asyncio.get_running_loop().create_future()
         self._slices.waiting += 1
-        if is_first:
-            self.waiting.appendleft(woken)
-        else:
-            self.waiting.append(woken)
+        queue.append(woken)
         self._slices.have_next()
         await woken
 
     def wake(self) -> None:
-        woken = self.waiting.popleft()
+        woken = (self._returned or self._entered).popleft()
         self._slices.waiting -= 1
         if not woken.done():
             woken.set_result(None)

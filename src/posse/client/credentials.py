@@ -82,12 +82,10 @@ class ServiceAccountCredentials:
 def _access_of_pod(host: str, port: str) -> ClusterAccess:
     if not (host and port):
         raise ValueError(f"${SERVICE_HOST} and ${SERVICE_PORT} are not both set")
-    token = (SERVICE_ACCOUNT / "token").read_text("utf-8").strip()
-    if not token:
-        raise ValueError(f"{SERVICE_ACCOUNT / 'token'} is empty")
+    authorization = _bearer((SERVICE_ACCOUNT / "token").read_text("utf-8"))
     server = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
     tls = tls_context((SERVICE_ACCOUNT / "ca.crt").read_bytes())
-    return ClusterAccess(server, f"Bearer {token}", tls, proxy=usual_proxy(server))
+    return ClusterAccess(server, authorization, tls, proxy=usual_proxy(server))
 
 
 def own_namespace() -> str:
@@ -113,21 +111,29 @@ def _access(chosen: ChosenContext) -> ClusterAccess:
         tls = tls_context(chosen.authority(), certificate, key, not cluster.insecure_skip_tls_verify)
     return ClusterAccess(
         server,
-        f"Bearer {issued.token}" if issued.token else _authorization(chosen),
+        _bearer(issued.token) if issued.token else _authorization(chosen),
         tls,
         cluster.tls_server_name or None,
         cluster.proxy_url or usual_proxy(server),
     )
 
 
+def _bearer(text: str) -> str:
+    """The header for a token. ValueError: it is empty, or has what no header may have."""
+    token = text.strip()
+    if not token or not (token.isascii() and token.isprintable()):
+        raise ValueError("its token is empty, or has characters that no token has")
+    return f"Bearer {token}"
+
+
 def _authorization(chosen: ChosenContext) -> str:
     user = chosen.user
     if user.auth_provider is not None:
-        return f"Bearer {_id_token(user.auth_provider, time.time())}"
+        return _bearer(_id_token(user.auth_provider, time.time()))
     if user.token_file:
-        return f"Bearer {(chosen.user_folder / user.token_file).read_text('utf-8').strip()}"
+        return _bearer((chosen.user_folder / user.token_file).read_text("utf-8"))
     if user.token:
-        return f"Bearer {user.token}"
+        return _bearer(user.token)
     if user.username:
         return f"Basic {base64.b64encode(f'{user.username}:{user.password}'.encode()).decode()}"
     return ""

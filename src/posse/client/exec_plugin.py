@@ -1,5 +1,6 @@
 """Runs the program of a kubeconfig that hands out credentials (client.authentication.k8s.io)."""
 
+import base64
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ import msgspec
 
 from posse.client.kubeconfig import ChosenContext, ExecPlugin
 
+_PATIENCE_SECONDS = 60.0
 _GROUP = "client.authentication.k8s.io"
 VERSIONS = (f"{_GROUP}/v1", f"{_GROUP}/v1beta1")
 
@@ -41,8 +43,11 @@ def run_plugin(chosen: ChosenContext, plugin: ExecPlugin) -> Issued:
             env=environment,
             stdin=None if is_interactive else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
+            timeout=None if is_interactive else _PATIENCE_SECONDS,
             check=False,
         )
+    except subprocess.TimeoutExpired as error:
+        raise ValueError(f"{plugin.command} did not answer within {_PATIENCE_SECONDS:.0f} seconds") from error
     except OSError as error:
         hint = f"; {plugin.install_hint}" if plugin.install_hint else ""
         raise ValueError(f"{plugin.command} cannot be run: {(error.strerror or '').lower()}{hint}") from error
@@ -94,7 +99,7 @@ def _question(chosen: ChosenContext, plugin: ExecPlugin, is_interactive: bool) -
             "server": chosen.cluster.server,
             "tls-server-name": chosen.cluster.tls_server_name,
             "insecure-skip-tls-verify": chosen.cluster.insecure_skip_tls_verify,
-            "certificate-authority-data": chosen.cluster.certificate_authority_data,
+            "certificate-authority-data": base64.b64encode(chosen.authority()).decode(),
             "proxy-url": chosen.cluster.proxy_url,
         }
         spec["cluster"] = {key: value for key, value in cluster.items() if value}

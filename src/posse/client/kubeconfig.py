@@ -112,8 +112,11 @@ class ChosenContext(msgspec.Struct, frozen=True):
 
 def read_kubeconfig(source: str, context: str | None = None) -> ChosenContext:
     """`source` may name several files, as $KUBECONFIG does. CredentialsError names what is wrong."""
-    paths = [Path(part).expanduser() for part in source.split(os.pathsep) if part]
-    files = [(path, _read(path)) for path in paths if path.exists()]
+    try:
+        paths = [Path(part).expanduser() for part in source.split(os.pathsep) if part]
+        files = [(path, _read(path)) for path in paths if path.exists()]
+    except (OSError, RuntimeError) as error:
+        raise CredentialsError(f"{source}: cannot be read: {error}") from error
     if not files:
         raise CredentialsError(f"{source}: no such file; pass --kubeconfig FILE, or set $KUBECONFIG")
     wanted = context or next((file.current_context for _, file in files if file.current_context), "")
@@ -147,21 +150,21 @@ def _find(
 
 def _read(path: Path) -> KubeconfigFile:
     try:
-        found: Any = yaml.safe_load(path.read_bytes())
+        found: Any = _without_nothing(yaml.safe_load(path.read_bytes()))
     except OSError as error:
         raise CredentialsError(f"{path}: {(error.strerror or str(error)).lower()}") from error
-    except (yaml.YAMLError, ValueError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise CredentialsError(f"{path}: not a kubeconfig: it is not valid YAML") from error
     if not isinstance(found, dict) or found.get("kind", "Config") != "Config":
         raise CredentialsError(f"{path}: not a kubeconfig: kind is not Config")
     try:
-        # Fields without a value are as good as missing.
-        return msgspec.convert(_without_nothing(found), KubeconfigFile)
+        return msgspec.convert(found, KubeconfigFile)
     except msgspec.ValidationError as error:
         raise CredentialsError(f"{path}: not a usable kubeconfig: {error}") from error
 
 
 def _without_nothing(value: Any) -> Any:
+    """Fields without a value are as good as missing."""
     match value:
         case dict():
             return {key: _without_nothing(one) for key, one in value.items() if one is not None}

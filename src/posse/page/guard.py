@@ -5,7 +5,6 @@ header must name this server, so a foreign name that resolves to this machine is
 """
 
 from collections.abc import Awaitable, Callable, Collection
-from urllib.parse import urlsplit
 
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
@@ -75,8 +74,14 @@ def _refusal(request: web.Request, hosts: Collection[str]) -> web.Response | Non
 
 def _is_own(request: web.Request) -> bool:
     """Whether the request is of this page, or of no page at all."""
-    origin = request.headers.get("Origin", "")
-    return not origin or urlsplit(origin).netloc == request.headers.get("Host", "")
+    scheme, _, origin = request.headers.get("Origin", "").partition("://")
+    return not (scheme or origin) or _without_usual_port(origin) == _without_usual_port(
+        request.headers["Host"]
+    )
+
+
+def _without_usual_port(host: str) -> str:
+    return host.removesuffix(":80").removesuffix(":443")
 
 
 async def _refused_data(request: web.Request, admit: Admit) -> web.Response | None:

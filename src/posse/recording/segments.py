@@ -71,8 +71,13 @@ def segments_in(folder: Path) -> list[Path]:
 
 
 def _is_begun(path: Path) -> bool:
-    with path.open("rb") as file:
-        line = file.readline(_MAX_HEADER_BYTES)
+    try:
+        with path.open("rb") as file:
+            line = file.readline(_MAX_HEADER_BYTES)
+    except FileNotFoundError:  # Removed meanwhile, since the recording has reached its size.
+        return False
+    except OSError as error:
+        raise RecordingError(f"{path} cannot be read: {error.strerror}") from error
     return line.endswith(b"\n") or len(line) == _MAX_HEADER_BYTES
 
 

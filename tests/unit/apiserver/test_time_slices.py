@@ -111,3 +111,50 @@ def test_a_lane_of_long_turns_leaves_turns_to_the_others(monkeypatch):
 
     done = asyncio.run(main())
     assert all(30 < done[:60].count(number) * 2 < 50 for number in range(3)), done
+
+
+def test_turns_longer_than_a_slice_keep_their_order(monkeypatch):
+    now = 10.0
+    monkeypatch.setattr(time_slices.time, "perf_counter", lambda: now)
+
+    async def main():
+        lane, done = TimeSlices().lane(), []
+
+        async def work(number):
+            nonlocal now
+            await lane.turn()
+            now += 0.006
+            done.append(number)
+
+        await asyncio.gather(*(work(number) for number in range(80)))
+        return done
+
+    assert asyncio.run(main()) == list(range(80))
+
+
+def test_each_slice_serves_one_however_long_other_work_takes(monkeypatch):
+    now = 10.0
+    monkeypatch.setattr(time_slices.time, "perf_counter", lambda: now)
+
+    async def main():
+        lane, done, rounds = TimeSlices().lane(), [], 0
+
+        async def other():
+            nonlocal now
+            while True:
+                now += 0.01
+                await asyncio.sleep(0)
+
+        async def work(number):
+            await lane.turn()
+            done.append(number)
+
+        busy = asyncio.create_task(other())
+        burst = asyncio.gather(*(work(number) for number in range(10)))
+        while not burst.done() and rounds < 1000:
+            await asyncio.sleep(0)
+            rounds += 1
+        busy.cancel()
+        return done
+
+    assert asyncio.run(main()) == list(range(10))

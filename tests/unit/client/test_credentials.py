@@ -134,6 +134,7 @@ def test_a_certificate_that_a_program_hands_out(tmp_path, tls_files, authority):
         ({"auth-provider": {"name": "gcp"}}, "the auth provider 'gcp' is not known"),
         ({"auth-provider": {"name": "oidc"}}, "is not a token"),
         ({"tokenFile": "/not/there"}, "/not/there"),
+        ({"token": "two\r\nlines"}, "characters that no token has"),
     ],
 )
 def test_a_user_that_cannot_be_used_is_told(tmp_path, user, says):
@@ -233,7 +234,7 @@ def test_a_cluster_may_be_trusted_without_looking(tmp_path):
     assert loaded(kubeconfig(tmp_path / "k", {"token": "t"}, cluster)).tls.verify_mode is ssl.CERT_NONE
 
 
-@pytest.mark.parametrize("text", ["", "just words", "kind: Config", "a: [b"])
+@pytest.mark.parametrize("text", ["", "just words", "kind: Config", "a: [b", "users: &a [*a]"])
 def test_what_is_no_kubeconfig_is_told_by_its_name(tmp_path, text):
     path = tmp_path / "k"
     path.write_text(text)

@@ -112,6 +112,20 @@ def test_other_sites_are_refused():
     assert asked("/api/gang", **WITH_TOKEN, **{"Sec-Fetch-Site": "cross-site"})[0] == 403
 
 
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("http://localhost:1", 200),
+        ("http://evil.example", 403),
+        ("http://[", 403),
+        ("null", 403),
+        ("http://localhost:2", 403),
+    ],
+)
+def test_pages_of_other_origins_are_refused(origin, status):
+    assert asked("/api/gang?id=a", Host="localhost:1", Origin=origin, **WITH_TOKEN)[0] == status
+
+
 def test_questions_get_their_arguments_and_refusals_their_reason():
     status, text, _ = asked("/api/gang?id=a", **WITH_TOKEN)
     assert (status, text) == (200, '{"question":"gang","id":"a"}')

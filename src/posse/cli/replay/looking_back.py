@@ -18,10 +18,22 @@ class ReplayVerb(Verb):
     """Words from another verb on are left to that verb, with all its options."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        # The first word is the folder, which may have any name.
-        at = next((place for place, word in enumerate(args) if place and word in VERBS), len(args))
+        at = _place_of_verb(args)
         ctx.meta[_WORDS] = args[at:]
         return super().parse_args(ctx, args[:at])
+
+
+def _place_of_verb(args: list[str]) -> int:
+    """Values of options and the folder, which comes first of the others, may have any name."""
+    is_value, has_folder = False, False
+    for place, word in enumerate(args):
+        if not is_value and not word.startswith("-"):
+            if has_folder and word in VERBS:
+                return place
+            has_folder = True
+        # All options but the help have a value.
+        is_value = not is_value and word.startswith("--") and "=" not in word and word != "--help"
+    return len(args)
 
 
 def words_of(ctx: typer.Context) -> list[str]:
@@ -36,8 +48,7 @@ def look_back(words: list[str], write_snapshot: Callable[[Path], None]) -> None:
     with tempfile.TemporaryDirectory(prefix="posse-replay-") as folder:
         snapshot = Path(folder) / "then.gz"
         write_snapshot(snapshot)
-        code = command_line(words)(
-            [*words, "--snapshot", str(snapshot)], prog_name="posse", standalone_mode=False
-        )
+        whole = [words[0], "--snapshot", str(snapshot), *words[1:]]
+        code = command_line(words)(whole, prog_name="posse", standalone_mode=False)
     if code:
         raise typer.Exit(code)

@@ -10,7 +10,8 @@ from posse.engine.nodes.arrays import IntArray
 from posse.engine.nodes.node_table import NodeTable
 
 MAX_STATES = 50_000
-"""Beyond so many, numbering starts again: what is remembered by number must not grow without limit."""
+MAX_STATE_BYTES = 32 * 1024 * 1024
+"""Beyond these, numbering starts again: what is remembered by number must not grow without limit."""
 _UNKNOWN = -1
 
 
@@ -18,6 +19,8 @@ class RowStates:
     def __init__(self, nodes: NodeTable) -> None:
         self._nodes = nodes
         self._numbers: dict[bytes, int] = {}
+        self._bytes = 0
+        """Of all states that have a number."""
         self._number_of: IntArray = np.empty(0, dtype=np.int64)
         """By row; unknown if the row has changed since it was read."""
         self._version = -1
@@ -33,8 +36,9 @@ class RowStates:
     def of(self, rows: IntArray) -> IntArray:
         """The numbers of these rows; a row may occur several times."""
         self._forget_changed()
-        if len(self._numbers) > MAX_STATES:
+        if len(self._numbers) > MAX_STATES or self._bytes > MAX_STATE_BYTES:
             self._numbers.clear()
+            self._bytes = 0
             self._number_of[:] = _UNKNOWN
             self.generation += 1
         numbers = self._number_of[rows]
@@ -56,5 +60,8 @@ class RowStates:
         self._version = nodes.version
 
     def _read(self, rows: IntArray) -> list[int]:
-        numbers = self._numbers
-        return [numbers.setdefault(state, len(numbers)) for state in self._nodes.resource_states(rows)]
+        numbers, states = self._numbers, self._nodes.resource_states(rows)
+        before = len(numbers)
+        found = [numbers.setdefault(state, len(numbers)) for state in states]
+        self._bytes += (len(numbers) - before) * len(states[0])
+        return found

@@ -80,6 +80,7 @@ def test_another_verb_answers_as_it_would_have_then(recording):
     assert "waits" in replay(recording, "explain", "podgroup/g", "-n", "test")
     assert "nothing" in refused(recording, "explain", "podgroup/nothing", "-n", "test")
     assert "cannot be combined with gangs" in refused(recording, "--without", "test/g", "gangs")
+    assert "gangs holds no recording" in refused("--at", "2027-01-15T08:00:00Z", "gangs", "gangs")
 
 
 def test_a_recording_without_decisions_is_no_success(recording):
