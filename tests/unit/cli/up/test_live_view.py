@@ -17,6 +17,9 @@ from posse.runtime.embedded.usage import GPU, NodeUsage
 GIBI = 1024**3
 
 
+PATIENCE_SECONDS = 30.0
+
+
 def node(number, gpus=0):
     total = {CPU: 32_000, MEMORY: 256 * GIBI, GPU: 8}
     return NodeUsage(f"node-{number:04d}", 1 if gpus else 0, {CPU: 1500, MEMORY: 0, GPU: gpus}, total)
@@ -165,12 +168,15 @@ def test_without_a_terminal_changes_come_as_lines(monkeypatch, capsys):
     cluster = Cluster(overview(), overview([group("a", 0, "Waiting")]), overview([group("a")]))
 
     async def main():
-        task = asyncio.create_task(watching.watch_cluster(cluster))
-        await asyncio.sleep(0.1)
+        task, told = asyncio.create_task(watching.watch_cluster(cluster)), ""
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while "Scheduled" not in told:
+                await asyncio.sleep(0.005)
+                told += capsys.readouterr().out
         task.cancel()
+        return told
 
-    asyncio.run(main())
-    assert [line.split()[3] for line in capsys.readouterr().out.splitlines()] == ["Waiting", "Scheduled"]
+    assert [line.split()[3] for line in asyncio.run(main()).splitlines()] == ["Waiting", "Scheduled"]
 
 
 def test_on_a_terminal_there_is_a_live_view(monkeypatch, capsys):
@@ -178,10 +184,12 @@ def test_on_a_terminal_there_is_a_live_view(monkeypatch, capsys):
     monkeypatch.setenv("FORCE_COLOR", "1")
 
     async def main():
-        task = asyncio.create_task(watching.watch_cluster(Cluster(overview())))
-        await asyncio.sleep(0.05)
+        task, told = asyncio.create_task(watching.watch_cluster(Cluster(overview()))), ""
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while "node-0001" not in told:
+                await asyncio.sleep(0.005)
+                told += capsys.readouterr().out
         task.cancel()
         await asyncio.wait([task])
 
     asyncio.run(main())
-    assert "node-0001" in capsys.readouterr().out
