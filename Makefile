@@ -27,7 +27,7 @@ run: $(READY) ## Start the embedded cluster with an example gang (Ctrl-C stops i
 	@$(BIN)/posse up --port $(PORT) --example gang
 
 test: $(READY) ## Unit, property and scenario tests (HYPOTHESIS_PROFILE=ci: all examples and seeds, as CI does)
-	@$(BIN)/pytest -n auto --dist worksteal -m "not kubectl and not cluster and not dist and not helm and not site and not browser"
+	@$(BIN)/pytest -n auto --dist worksteal -m "not kubectl and not cluster and not dist and not helm and not site and not browser" $(ARGS)
 
 test-crash: $(READY) ## Power cuts, flipped bits and 500 kills of `posse up` beside a ledger (ARGS="--kills 50"); about half an hour
 	@$(BIN)/python -m tests.storage $(ARGS)
