@@ -2,7 +2,7 @@
 
 import ast
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -35,7 +35,7 @@ class Module:
         parts = self.name.split(".")[1:]
         return ".".join(parts[:2] if parts[:1] == ["engine"] and len(parts) > 2 else parts[:1])
 
-    @property
+    @cached_property
     def lines(self):
         return self.path.read_text().splitlines()
 
@@ -43,11 +43,13 @@ class Module:
     def tree(self):
         return ast.parse(self.path.read_text())
 
+    @cached_property
     def functions(self):
         return [
             node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         ]
 
+    @cached_property
     def imports(self):
         """Every dotted name that an import statement of this module could mean."""
         names = set()
@@ -62,10 +64,15 @@ class Module:
         return f"{self.path.relative_to(ROOT)}:{node.lineno}"
 
 
+@cache
+def all_modules():
+    """Return all modules of Posse; each is read once for all tests."""
+    return [Module(path) for path in sorted((SOURCE / "posse").rglob("*.py"))]
+
+
 def modules(*packages):
     """Return all modules of Posse, or of some of its packages."""
-    found = [Module(path) for path in sorted((SOURCE / "posse").rglob("*.py"))]
-    return [module for module in found if not packages or module.package in packages]
+    return [module for module in all_modules() if not packages or module.package in packages]
 
 
 def length(function):

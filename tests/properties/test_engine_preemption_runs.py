@@ -97,6 +97,4 @@ def test_evictions_come_to_an_end_and_are_never_returned(capacities, arriving):
     pairs = {(preemptor[0], victim[0]) for preemptor, victim in world.evictions}
     assert all(preemptor[1] > victim[1] for preemptor, victim in world.evictions)
     assert not any((victim, preemptor) in pairs for preemptor, victim in pairs)
-    assert all(
-        not preemption.left for preemption in world.driver.engine._knowledge.ledger._under_way.values()
-    )
+    assert all(not preemption.left for preemption in world.driver.engine._knowledge.ledger.under_way.values())

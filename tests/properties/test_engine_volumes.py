@@ -18,7 +18,7 @@ from tests.support.effort import up_to
 from tests.support.engine_driver import Driver, placements
 from tests.support.storage_objects import made, put_on, record_in, state_with
 
-MANY = settings(max_examples=max(up_to(400), settings().max_examples))
+MANY = settings(max_examples=max(100, up_to(400), settings().max_examples))
 """Much must come together before two claims compete for one volume."""
 TWINS = {
     VolumeRestrictions: oracle.sharing,

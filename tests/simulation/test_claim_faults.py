@@ -9,7 +9,7 @@ from tests.simulation.device_run import DeviceRun, DeviceScheduler
 from tests.simulation.run import SimulationFailed
 from tests.support.effort import up_to
 
-SEEDS = up_to(60)
+SEEDS = max(15, up_to(60))  # Fewer see too few crashes to say anything.
 
 
 def test_no_device_is_given_twice_and_none_stays_allocated_to_nobody():
@@ -40,7 +40,7 @@ def test_a_scheduler_that_forgets_what_it_writes_is_found(monkeypatch):
     monkeypatch.setattr(DeviceScheduler, "decide", decide)
 
     def run_all():
-        for seed in range(20, 270):
+        for seed in range(85, 270):
             DeviceRun(seed).execute()
 
     with pytest.raises(SimulationFailed):

@@ -1,4 +1,4 @@
-"""Why a pod or group was refused, as data. `reporting/messages.py` makes the sentences."""
+"""Why a pod or group was refused, or is not tried, as data. `reporting` makes the sentences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -181,10 +181,29 @@ class UnreadableResources:
 
 
 @dataclass(frozen=True, slots=True)
-class LacksMembers:
-    lacks: str
-    """The pods or groups that do not exist."""
+class LacksPods:
+    """Fewer pods of a group exist than it needs."""
+
+    present: int
+    minimum: int
+    is_gang: bool
     has_finished_members: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LacksGroups:
+    """Fewer groups of a composite group have the pods they need than it needs."""
+
+    able: int
+    minimum: int
+    existing: int
+    lacking: tuple[str, ...]
+    """Names of the first groups that lack pods."""
+    others: int
+    """How many more lack pods."""
+
+
+LacksMembers = LacksPods | LacksGroups
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +288,50 @@ Cause = (
     | None
 )
 """None where nothing was refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupAbsent:
+    """No object describes the group yet."""
+
+    key: GroupKey
+    siblings: tuple[str, ...] | None = None
+    """The groups that its Workload has; None if that does not exist, or there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class GatedPods:
+    """Pods with scheduling gates."""
+
+    group: str
+    """The group within a tree; empty for the pods of the root itself."""
+    pods: tuple[tuple[str, tuple[str, ...]], ...]
+    """The first of them, each with its gates."""
+    others: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedPods:
+    """A group waits a moment for the pods that it says it has."""
+
+    present: int
+    expected: int
+
+
+@dataclass(frozen=True, slots=True)
+class BindingsInFlight:
+    """Pods that came later wait for the outcome."""
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidGroup:
+    """What objects say cannot be. As in other validation, the check names the objects and fields."""
+
+    text: str
+
+
+HoldCause = LacksMembers | GroupAbsent | GatedPods | ExpectedPods | BindingsInFlight | InvalidGroup
+"""Why a group is not tried at all."""
 
 
 def is_about_capacity(cause: Cause) -> bool:

@@ -70,11 +70,12 @@ class DecisionLoop:
         self._stamp_newly_queued(now)
         self._end_gatherings(now)
         # 3. Bind the pods whose claims are bound by now, and give up on those whose claims will not be.
-        settled = self._volume_waits.settle(now)
+        has_claims = bool(knowledge.state.storage.book.claims or self._volume_waits.waits)
+        settled = self._volume_waits.settle(now) if has_claims else []
         # 4. Report unreadable pods, advice that has arrived, and marks that may be lost.
         decisions += self._take_unreadable_pods()
-        decisions += self._advisory.mark_fresh()
-        decisions += still_valid(knowledge.groups, self._failed_writes.take_lost_marks())
+        decisions += self._advisory.mark_fresh() if self._advisory.book.asks else ()
+        decisions += self._lost_marks()
         if knowledge.state.devices.book.classes:
             self._read_faulty_again()
         # 5. Decide for every group that changed, or may be preempted from now on, whether it may be tried.
@@ -87,7 +88,7 @@ class DecisionLoop:
         # 7. Review the capacity that is reserved for a group that has waited long, or for pods to come.
         knowledge.published.take_over(now)
         knowledge.starvation_guard.settle(now)
-        if knowledge.state.minimum_reservations.is_used or self._set_aside_limit.until:
+        if knowledge.state.minimum_reservations.groups or self._set_aside_limit.until:
             self._set_aside_limit.review(now)
         # 8. Wake what a change of the cluster or the passing of time may help, or whose refusal is outdated.
         with knowledge.starvation_guard.lifted_for_short():
@@ -98,13 +99,13 @@ class DecisionLoop:
         self._take_turns(cycle)
         # 10. Report victims left and reserved capacity, and ask what would help a refused group.
         self._count_down(cycle)
-        decisions += self._advisory.ask(now)
+        decisions += self._advisory.ask(now) if self._advisory.book.asks else ()
         decisions += knowledge.published.news()
         # 11. Mark the groups that are evicted as a whole.
         evictions = [decision for decision in decisions if isinstance(decision, Evict)]
         decisions += mark_disrupted(knowledge.pods, knowledge.groups, evictions)
         # 12. Hold back the bindings of pods whose claims have to be bound first.
-        decided = settled + self._volume_waits.hold_back(decisions, now)
+        decided = settled + self._volume_waits.hold_back(decisions, now) if has_claims else decisions
         # 13. Add the claims that are written before the bindings, and hold back bindings for their devices.
         return self._with_claims(decided, cycle) if knowledge.state.devices.book.classes else decided
 
@@ -143,7 +144,8 @@ class DecisionLoop:
         self._knowledge.newly_queued = []
 
     def _end_gatherings(self, now: float) -> None:
-        for key in self._knowledge.gatherings.take_due(now):
+        gatherings = self._knowledge.gatherings
+        for key in gatherings.take_due(now) if gatherings.running else ():
             group = self._knowledge.groups.get(key)
             if group is not None:
                 group.gathered = True
@@ -165,9 +167,14 @@ class DecisionLoop:
         self._knowledge.unreadable_pods = dict.fromkeys(pods)
         return [report for report in pods.values() if report is not None]
 
+    def _lost_marks(self) -> list[Decision]:
+        failed = self._failed_writes
+        return still_valid(self._knowledge.groups, failed.take_lost_marks()) if failed.lost_marks else []
+
     def _back_off_after_failed_writes(self, now: float) -> None:
         """Members of a group back off together, as one entry."""
-        for key in self._failed_writes.take_refused():
+        failed = self._failed_writes
+        for key in failed.take_refused() if failed.refused else ():
             if key in self._knowledge.backlog:
                 self._knowledge.backlog.back_off_after_error(key, now)
 
@@ -175,19 +182,20 @@ class DecisionLoop:
         pods = attempts = 0
         backlog = self._knowledge.backlog
         while pods < MAX_PODS and attempts < _MAX_ATTEMPTS and (head := backlog.peek()) is not None:
-            attempts += 1
             if isinstance(head.key, GroupKey):
                 self._knowledge.at_work = head.key
                 pods += self._group_turns.take(head, head.key, cycle)
+                attempts += 1
             else:
                 self._knowledge.at_work = self._knowledge.pods[head.key].ref
-                pods += self._pod_turns.take(head, MAX_PODS - pods, cycle)
+                tried = self._pod_turns.take(head, MAX_PODS - pods, _MAX_ATTEMPTS - attempts, cycle)
+                pods, attempts = pods + tried[0], attempts + tried[1]
 
     def _count_down(self, cycle: Cycle) -> None:
         ledger = self._knowledge.ledger
-        for key in ledger.take_shrunk():
+        for key in ledger.take_shrunk() if ledger.shrunk else ():
             self._countdown.start(key, cycle.now)
-        for key in self._countdown.take_due(cycle.now):
+        for key in self._countdown.take_due(cycle.now) if self._countdown.running else ():
             group, preemption = root_of(self._knowledge.groups, key), ledger.get(key)
             if group is not None and preemption is not None and preemption.left:
                 cycle.decisions.extend(mark_countdown(group, preemption))

@@ -94,13 +94,13 @@ class GroupTurns:
         self._questions.forget(group.key)
         attempt, ledger = trial.attempt, self._knowledge.ledger
         count(attempt, cycle.now)
-        ledger.started(attempt.placed)
-        if attempt.placed:
+        if attempt.placed and (ledger.under_way or ledger.displaced):
+            ledger.started(attempt.placed)
             ledger.release(group.key)
         cascades = bool(trial.victims) and ledger.begin(group.key, trial.victims)
         cycle.attempts += tried_group(group, trial, is_cascade=cascades)
         self._report(group, trial, cycle)
-        if len(self._knowledge.nominations):
+        if self._knowledge.nominations.records:
             arrived = [*attempt.placed, *group.unattached()]
             cycle.requeue_crowded_out(self._knowledge, arrived, group.priority)
         self._note_outcome(group, attempt, cycle)
@@ -108,7 +108,8 @@ class GroupTurns:
 
     def _report(self, group: Root, trial: GroupTrial, cycle: Cycle) -> None:
         if trial.attempt.verdict.succeeded and not trial.attempt.parts:
-            self._advisory.forget(group.key)
+            if self._advisory.book.asks:
+                self._advisory.forget(group.key)
             cycle.decisions.extend(mark_tried(group, trial))
             return
         reservation = self._knowledge.starvation_guard.reservation_against(group.priority, group.key)

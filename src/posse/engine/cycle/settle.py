@@ -46,7 +46,7 @@ class GroupSettling:
         return self._held.next_wakeup()
 
     def settle_changed(self, cycle: Cycle) -> None:
-        for key in self._held.take_due(cycle.now):
+        for key in self._held.take_due(cycle.now) if self._held.running else ():
             group = root_of(self._knowledge.groups, key)
             if group is not None:
                 hold = not_ready(self._knowledge.groups, group)
@@ -155,7 +155,8 @@ class GroupSettling:
         backlog = self._knowledge.backlog
         for leaf in group.leaves:
             leaf.gathered = True
-            self._knowledge.gatherings.stop(leaf.key)
+            if self._knowledge.gatherings.running:
+                self._knowledge.gatherings.stop(leaf.key)
         for record in waiting:
             record.queued_at = record.queued_at or now
         if group.key in backlog:
@@ -188,7 +189,8 @@ def rank_members(knowledge: Knowledge) -> None:
     for entry in dict.fromkeys(knowledge.entry_of(key) for key in knowledge.unsettled_groups):
         for group, effective_priority in knowledge.groups.ranked(entry):
             group.note_start()
-            knowledge.state.minimum_reservations.note(group.key)
+            if knowledge.state.minimum_reservations.groups:
+                knowledge.state.minimum_reservations.note(group.key)
             is_protected = group.minimum_run_seconds > 0 and knowledge.run_protection.covers(group)
             for record in group.members.values():
                 own = record.priority if effective_priority is None else effective_priority

@@ -45,14 +45,14 @@ class VolumeWaits:
         self._knowledge = knowledge
         self._failed_writes = failed_writes
         self._book = knowledge.state.storage.book
-        self._waits: dict[str, _Wait] = {}
+        self.waits: dict[str, _Wait] = {}
         """By uid of the pod, in order of their time."""
         self._held: dict[GroupKey, list[Placement]] = {}
         """Members that are ready, but wait for other members' claims."""
 
     def next_wakeup(self) -> float | None:
         """When the first wait times out."""
-        return next((wait.until for wait in self._waits.values()), None)
+        return next((wait.until for wait in self.waits.values()), None)
 
     def hold_back(self, decisions: list[Decision], now: float) -> list[Decision]:
         """The decisions, with unbound claims of pods bound first."""
@@ -72,8 +72,8 @@ class VolumeWaits:
 
     def settle(self, now: float) -> list[Decision]:
         """Bind the pods whose claims are bound by now, and give up on those whose claims failed."""
-        settled = [decision for uid in list(self._waits) for decision in self._settle(uid, now)]
-        waiting = dict.fromkeys(wait.group for wait in self._waits.values())
+        settled = [decision for uid in list(self.waits) for decision in self._settle(uid, now)]
+        waiting = dict.fromkeys(wait.group for wait in self.waits.values())
         complete = [key for key in self._held if key not in waiting]
         return settled + [decision for key in complete for decision in self._let_go(key)]
 
@@ -112,8 +112,8 @@ class VolumeWaits:
         for placed in decision.placements:
             if steps[placed]:
                 wait = _Wait(placed, decision.group, steps[placed], now + MAX_SECONDS)
-                self._waits.pop(placed.pod.uid, None)
-                self._waits[placed.pod.uid] = wait
+                self.waits.pop(placed.pod.uid, None)
+                self.waits[placed.pod.uid] = wait
                 yield BindVolumes(placed.pod, placed.node, steps[placed])
 
     def _hold_group(self, key: GroupKey | None, ready: Sequence[Placement]) -> None:
@@ -124,17 +124,17 @@ class VolumeWaits:
             self._held.setdefault(group.key, []).extend(ready)
 
     def _settle(self, uid: str, now: float) -> Iterable[Decision]:
-        wait, record = self._waits[uid], self._knowledge.pods.get(uid)
+        wait, record = self.waits[uid], self._knowledge.pods.get(uid)
         if record is None or record.node != wait.placement.node or record.pod.spec.node_name:
-            del self._waits[uid]
+            del self.waits[uid]
             return ()
         claims = [self._book.claims.get(step.claim) for step in wait.steps]
         problem = self._problem(wait, claims, now)
         if problem:
-            del self._waits[uid]
+            del self.waits[uid]
             return self._give_up(record, problem)
         if all(claim is not None and claim.is_bound for claim in claims):
-            del self._waits[uid]
+            del self.waits[uid]
             if wait.group is None or wait.group not in self._held:
                 return (Bind((wait.placement,), wait.group),)
             self._held[wait.group].append(wait.placement)

@@ -52,7 +52,8 @@ class Waking:
         state = self._knowledge.state
         improved, renewed = state.take_improved_rows(), state.take_renewed_rows()
         frees_up_to = self._frees_up_to(state.take_highest_gone())
-        claims = state.storage.book.take_changed_claims()
+        book = state.storage.book
+        claims = book.take_changed_claims() if book.changed_claims else ()
         for group in self._knowledge.misplaced_groups if renewed else ():
             self._knowledge.backlog.resume(group, now)
         scheduling_classes = (

@@ -122,10 +122,6 @@ class Inventory:
     def has_spanning_pools(self) -> bool:
         return bool(self._spanning)
 
-    @property
-    def is_empty(self) -> bool:
-        return not self._pools
-
     def device(self, identity: DeviceId) -> DeviceRecord | None:
         pool = self._pools.get((identity.driver, identity.pool))
         return next((one for one in pool.devices if one.id == identity), None) if pool is not None else None

@@ -263,7 +263,7 @@ def _not_tried(record: PodRecord) -> str:
     if pod.metadata.deletion_timestamp:
         return "it is being deleted"
     if pod.spec.scheduling_gates:
-        return f"it has scheduling gates ({gates_of(pod)})"
+        return f"it has scheduling gates ({', '.join(gates_of(pod))})"
     return "it is tried together with its group" if record.group is not None else ""
 
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from posse.engine.causes import LacksMembers
 from posse.engine.decisions import SCHEDULER_ERROR
 from posse.engine.explain.capacity_limits import NeverFits, group_out_of_reach
-from posse.engine.groups.admission import EXPECTING_PODS, INVALID, NotReady, hold_of_part, not_ready
+from posse.engine.groups.admission import EXPECTING_PODS, INVALID, NotReady, not_ready
 from posse.engine.groups.group_record import PREEMPTED, GroupRecord
 from posse.engine.groups.part import Part, Root
 from posse.engine.groups.reported_object import ReportedObject
@@ -23,6 +23,7 @@ from posse.engine.placement.tree.attempt import probe_placement
 from posse.engine.preemption.marks import preemptor_in
 from posse.engine.proof import Proof
 from posse.engine.reporting.cause_messages import proven_sentences
+from posse.engine.reporting.hold_messages import hold_of_part
 from posse.engine.reporting.messages import verdict_text
 from posse.engine.verdict import SUCCESS, Code, Verdict
 from posse.model.workload import PodGroup

@@ -35,7 +35,7 @@ def note_text(forecast: Forecast) -> str:
 
 
 def read_forecast(text: str) -> Forecast | None:
-    """The forecast; None if the text is not one, as anybody may write annotations."""
+    """The forecast; None if the text is not one, as users may write annotations."""
     try:
         note = msgspec.json.decode(text, type=ForecastNote)
         earliest, latest = (parse_timestamp(one) if one else None for one in (note.earliest, note.latest))

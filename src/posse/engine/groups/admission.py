@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
+from posse.engine.causes import BindingsInFlight, ExpectedPods, GatedPods, HoldCause, InvalidGroup
 from posse.engine.decisions import SCHEDULER_ERROR
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.hierarchy_links import MAX_ABOVE, MAX_GROUPS
-from posse.engine.groups.part import Part, Root
+from posse.engine.groups.part import Root
 from posse.engine.groups.tree import MAX_LEVELS
-from posse.engine.groups.tree_validation import violation
+from posse.engine.groups.tree_validation import object_name, violation
 from posse.model.pod import Pod
 
 PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
@@ -27,7 +28,7 @@ class NotReady:
     """Why a group is not tried. Only an error is reported to every member."""
 
     reason: str
-    message: str
+    cause: HoldCause
     is_error: bool = False
 
     @property
@@ -43,17 +44,16 @@ class NotReady:
 
 def not_ready(groups: GroupBook, root: Root) -> NotReady | None:
     """Why the group or tree is not tried now; None when it may be."""
-    workload = groups.workload(root.key.namespace, root.workload_name)
-    if wrong := _beyond_limits(groups, root) or violation(root, workload, groups.classes):
-        return NotReady(INVALID, wrong, is_error=True)
-    if root.absence:
-        return NotReady(WAITING_FOR_GROUP, root.absence)
-    if lack := next((top.lack for top in root.tops), ""):
+    if wrong := _beyond_limits(groups, root) or _wrong_priority(root) or _wrong_tree(groups, root):
+        return NotReady(INVALID, InvalidGroup(wrong), is_error=True)
+    if (absence := root.absence) is not None:
+        return NotReady(WAITING_FOR_GROUP, absence)
+    if (lack := next((top.lack for top in root.tops), None)) is not None:
         return NotReady(WAITING_FOR_PODS, lack)
-    if gated := next((text for leaf in root.leaves if (text := _gated(root, leaf))), ""):
+    if gated := next((found for leaf in root.leaves if (found := _gated(root, leaf)) is not None), None):
         return NotReady("SchedulingGated", gated)
     if error := contradiction(root, members_must_match=groups.members_must_match):
-        return NotReady(SCHEDULER_ERROR, error, is_error=True)
+        return NotReady(SCHEDULER_ERROR, InvalidGroup(error), is_error=True)
     return _premature(root)
 
 
@@ -65,35 +65,39 @@ def _beyond_limits(groups: GroupBook, root: Root) -> str:
     return next((str(leaf.excess) for leaf in root.leaves if leaf.excess is not None), "")
 
 
-def hold_of_part(root: Root, part: Part, hold: NotReady) -> str:
-    """Why this part is not tried, with its tree: a lack of the tree need not be a lack of the part."""
-    if hold.reason != WAITING_FOR_PODS or part.key == root.key:
-        return hold.message
-    whole = f"its own are all there, but of composite pod group {root.key.name} {hold.message}"
-    return whole if part.is_admissible else part.lack
+def _wrong_priority(root: Root) -> str:
+    """A priority that its class does not give; groups of Kubernetes' own API cannot have one."""
+    wrong = next((record for record in root.records if record.priority_error), None)
+    if wrong is None:
+        return ""
+    alone = len(root.records) == 1
+    return wrong.priority_error if alone else f"{object_name(wrong.key)}: {wrong.priority_error}"
+
+
+def _wrong_tree(groups: GroupBook, root: Root) -> str:
+    if not root.key.is_composite:
+        return ""
+    return violation(root, groups.workload(root.key.namespace, root.workload_name), groups.classes)
 
 
 def _premature(root: Root) -> NotReady | None:
     """Conditions that pass by themselves: bindings in flight, or expected pods."""
     if root.relies_on_promises:
-        return NotReady(BEING_BOUND, "its pods are being bound; those that came later wait for the outcome")
+        return NotReady(BEING_BOUND, BindingsInFlight())
     return next((hold for leaf in root.leaves if (hold := expecting(leaf)) is not None), None)
 
 
-def _gated(root: Root, group: GroupRecord) -> str:
-    """The gated pods of the group; empty if none has scheduling gates."""
+def _gated(root: Root, group: GroupRecord) -> GatedPods | None:
+    """The gated pods of the group; None if no pod has scheduling gates."""
     gated = [record.pod for record in group.members.values() if record.pod.spec.scheduling_gates]
     if not gated:
-        return ""
-    named = [f"{pod.metadata.name} ({gates_of(pod)})" for pod in gated[:_MAX_NAMED]]
-    rest = f" and {len(gated) - _MAX_NAMED} more" if len(gated) > _MAX_NAMED else ""
-    verb = "has" if len(gated) == 1 else "have"
-    where = f"in {group.title} " if group is not root.top else ""
-    return f"{where}{len(gated)} of its pods {verb} scheduling gates: {', '.join(named)}{rest}"
+        return None
+    named = tuple((pod.metadata.name, gates_of(pod)) for pod in gated[:_MAX_NAMED])
+    return GatedPods(group.key.name if group is not root.top else "", named, len(gated) - len(named))
 
 
-def gates_of(pod: Pod) -> str:
-    return ", ".join(gate.name for gate in pod.spec.scheduling_gates)
+def gates_of(pod: Pod) -> tuple[str, ...]:
+    return tuple(gate.name for gate in pod.spec.scheduling_gates)
 
 
 def expecting(group: GroupRecord) -> NotReady | None:
@@ -102,10 +106,7 @@ def expecting(group: GroupRecord) -> NotReady | None:
         return None
     present = group.present_count
     if present < group.expected:
-        message = (
-            f"{present} of the {group.expected} pods it expects exist; in a moment it is tried with those"
-        )
-        return NotReady(EXPECTING_PODS, message)
+        return NotReady(EXPECTING_PODS, ExpectedPods(present, group.expected))
     return None
 
 

@@ -6,7 +6,8 @@ from itertools import islice
 from operator import attrgetter
 from typing import ClassVar, NamedTuple
 
-from posse.engine.groups.forms import DISRUPTION_TARGET, INITIALLY_SCHEDULED, form_of
+from posse.engine.causes import GroupAbsent, LacksPods
+from posse.engine.groups.forms import DISRUPTION_TARGET, INITIALLY_SCHEDULED
 from posse.engine.groups.reported_object import ReportedObject
 from posse.engine.keys import GroupKey
 from posse.engine.state.pod_record import PodRecord
@@ -240,18 +241,16 @@ class GroupRecord(ReportedObject):
 
     @property
     def is_admissible(self) -> bool:
-        return not self.lack or self.is_over
+        return self.present_count >= self.minimum or self.is_over
 
     @property
-    def absence(self) -> str:
-        return form_of(self.key).absence(self.key, self.siblings) if self.obj is None else ""
+    def absence(self) -> GroupAbsent | None:
+        return GroupAbsent(self.key, self.siblings) if self.obj is None else None
 
     @property
-    def lack(self) -> str:
+    def lack(self) -> LacksPods | None:
         present = self.present_count
-        if present >= self.minimum:
-            return ""
-        return f"{present} of the {self.minimum} pods it needs exist" if self.is_gang else "it has no pods"
+        return LacksPods(present, self.minimum, self.is_gang) if present < self.minimum else None
 
     @property
     def title(self) -> str:

@@ -8,6 +8,7 @@ pod group by itself, or a whole tree.
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
+from posse.engine.causes import GroupAbsent, LacksMembers
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.reported_object import ReportedObject
 from posse.engine.keys import GroupKey
@@ -69,8 +70,8 @@ class Part(Protocol):
     @property
     def has_fallen_short(self) -> bool: ...
     @property
-    def lack(self) -> str:
-        """The missing pods or groups that it needs; empty if enough exist."""
+    def lack(self) -> LacksMembers | None:
+        """The missing pods or groups that it needs; None if enough exist."""
 
     @property
     def title(self) -> str:
@@ -138,8 +139,8 @@ class Root(Protocol):
         """Whether it, or a group in it, has its minimum only if bindings in flight succeed."""
 
     @property
-    def absence(self) -> str:
-        """The missing object that would describe it; empty if it exists."""
+    def absence(self) -> GroupAbsent | None:
+        """The missing object that would describe it; None if it exists."""
 
     def unattached(self) -> list[PodRecord]:
         """Members that still need a node, oldest first."""

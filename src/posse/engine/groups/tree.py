@@ -6,6 +6,7 @@ A tree is built when it is looked at and not kept. What has to be remembered is 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from posse.engine.causes import GroupAbsent, LacksGroups
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.group_record import GroupRecord, lowest_priority
 from posse.engine.groups.hierarchy_links import CompositeRecord
@@ -91,18 +92,13 @@ class Branch:
         return self.record.scheduled and not self.is_started and not self.record.is_being_deleted
 
     @property
-    def lack(self) -> str:
+    def lack(self) -> LacksGroups | None:
         able = self._admissible_count
         if able >= self.minimum:
-            return ""
-        groups = f"{able} of the {self.minimum} groups it needs have the pods they need"
-        if self.minimum == 1:
-            groups = "none of its groups has the pods it needs"
-        if len(self.children) < self.minimum:
-            return f"{groups}; {f'only {len(self.children)}' if self.children else 'none'} exist"
-        lacking = [child.key.name for child in self.children if not child.is_admissible]
-        rest = f" and {len(lacking) - _MAX_NAMED} more" if len(lacking) > _MAX_NAMED else ""
-        return f"{groups}; not {', '.join(lacking[:_MAX_NAMED])}{rest}"
+            return None
+        lacking = tuple(child.key.name for child in self.children if not child.is_admissible)
+        named = lacking[:_MAX_NAMED]
+        return LacksGroups(able, self.minimum, len(self.children), named, len(lacking) - len(named))
 
     @property
     def title(self) -> str:
@@ -175,8 +171,8 @@ class Tree:
         return self.top.record.workload_name if self.top is not None else ""
 
     @property
-    def absence(self) -> str:
-        return f"CompositePodGroup {self.key.name} does not exist yet" if self.top is None else ""
+    def absence(self) -> GroupAbsent | None:
+        return GroupAbsent(self.key) if self.top is None else None
 
     @property
     def relies_on_promises(self) -> bool:

@@ -25,17 +25,13 @@ Template = CompositePodGroupTemplate | PodGroupTemplate
 
 
 def violation(root: Root, workload: Workload | None, classes: PriorityClasses) -> str:
-    """The first violation; empty if there is none.
+    """The first violation of a tree; empty if there is none.
 
     `workload` is the one that the root names, if it exists.
     """
-    if wrong := _wrong_priority(root):
-        return wrong
     top = root.top
     if top is None:
         return _circle(root)
-    if not top.branches:
-        return ""
     found = (
         _too_deep(top),
         _several_workloads(root),
@@ -73,19 +69,11 @@ def _several_workloads(root: Root) -> str:
     named: dict[str, str] = {}
     for record in root.records:
         if record.workload_name:
-            named.setdefault(record.workload_name, _name(record.key))
+            named.setdefault(record.workload_name, object_name(record.key))
     if len(named) <= 1:
         return ""
     listed = ", ".join(f"{workload} ({name})" for workload, name in named.items())
     return f"all groups of a tree come from one Workload, but these name {len(named)}: {listed}"
-
-
-def _wrong_priority(root: Root) -> str:
-    """A priority that its class does not give; groups of Kubernetes' own API cannot have one."""
-    wrong = next((record for record in root.records if record.priority_error), None)
-    if wrong is None:
-        return ""
-    return f"{_name(wrong.key)}: {wrong.priority_error}" if len(root.records) > 1 else wrong.priority_error
 
 
 def _joined(part: Part) -> list[list[ReportedObject]]:
@@ -114,7 +102,7 @@ def _several_priorities(records: Sequence[ReportedObject], classes: PriorityClas
     named: dict[str, str] = {}
     for key, spec in described:
         name = spec.priority_class_name
-        named.setdefault("" if classes.is_default(name) else name, f"{name or 'none'} ({_name(key)})")
+        named.setdefault("" if classes.is_default(name) else name, f"{name or 'none'} ({object_name(key)})")
     if len(named) > 1:
         return f"all groups of a tree should have the same priority class, got {', '.join(named.values())}"
     if any(
@@ -123,14 +111,14 @@ def _several_priorities(records: Sequence[ReportedObject], classes: PriorityClas
         return ""
     priorities: dict[int, str] = {}
     for key, spec in described:
-        priorities.setdefault(spec.priority or 0, _name(key))
+        priorities.setdefault(spec.priority or 0, object_name(key))
     if len(priorities) <= 1:
         return ""
     listed = ", ".join(f"{priority} ({name})" for priority, name in priorities.items())
     return f"all groups of a tree should have the same priority, got {listed}"
 
 
-def _name(key: GroupKey) -> str:
+def object_name(key: GroupKey) -> str:
     return f"{'CompositePodGroup' if key.is_composite else 'PodGroup'} {key.name}"
 
 
@@ -180,7 +168,7 @@ def _unlike_template(part: Part, parent: Part | None, templates: Mapping[str, _P
     reference, is_composite = _reference(part.record), part.key.is_composite
     if reference is None:
         return ""
-    who, name = _name(part.key), reference.template_name
+    who, name = object_name(part.key), reference.template_name
     placed = templates.get(name)
     if placed is None or isinstance(placed.template, CompositePodGroupTemplate) != is_composite:
         kind = "composite pod group" if is_composite else "pod group"
@@ -208,7 +196,7 @@ def _unlike_settings(part: Part, template: Template) -> str:
         )
         if (own, stated) != ("all", "single"):
             return ""
-    return f"{_name(part.key)} has {what} {own}, and its template {template.name!r} has {stated},"
+    return f"{object_name(part.key)} has {what} {own}, and its template {template.name!r} has {stated},"
 
 
 def _choice(union: Shape | None) -> str:

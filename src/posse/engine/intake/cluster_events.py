@@ -31,7 +31,7 @@ from posse.model.service import Service
 from posse.model.workload import CompositePodGroup, Workload
 
 _BOUNDED_BY_THEMSELVES = (Node, GroupObject)
-"""Beyond a limit, pods and groups are told so, and nodes take no pods. Any other object is left out."""
+"""Beyond a limit, pods and groups have a condition that says so, nodes take no pods, others are left out."""
 _MAX_LABELS_OF_CLOSED_NODE = 1_000
 
 
@@ -220,7 +220,7 @@ class ClusterEvents:
         knowledge.published.seen(key, obj.metadata)
         if group.minimum_resources:
             reserve_minimum(knowledge.state, group)
-        else:
+        elif key in knowledge.state.minimum_reservations.groups:
             knowledge.state.minimum_reservations.drop(key)
         if before != knowledge.groups.definition(key):
             self._redefined([entry, key])
@@ -228,7 +228,7 @@ class ClusterEvents:
             # An earlier report was written after a later one.
             knowledge.unsettle(knowledge.entry_of(key))
         elif was_uncertain and not group.is_start_uncertain and not group.is_started:
-            # It lost members before its start was confirmed, and was not told so.
+            # It lost members before its start was confirmed, and no report says so.
             knowledge.unsettle(knowledge.entry_of(key))
 
     def _composite_observed(self, composite: CompositePodGroup) -> None:

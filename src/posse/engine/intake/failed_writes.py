@@ -21,9 +21,9 @@ from posse.engine.queue.backlog import Key
 class FailedWrites:
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
-        self._refused: dict[Key, None] = {}
+        self.refused: dict[Key, None] = {}
         """Queue keys of pods and groups with a refused write since the last cycle."""
-        self._lost_marks: dict[GroupKey, MarkDisrupted] = {}
+        self.lost_marks: dict[GroupKey, MarkDisrupted] = {}
         """Marks of evicted groups that may not have been written since the last cycle."""
 
     def absorb(self, event: Setback) -> None:
@@ -49,11 +49,11 @@ class FailedWrites:
 
     def take_refused(self) -> list[Key]:
         """Return the queue keys that back off: a refused write is likely to be refused again."""
-        taken, self._refused = list(self._refused), {}
+        taken, self.refused = list(self.refused), {}
         return taken
 
     def take_lost_marks(self) -> list[MarkDisrupted]:
-        taken, self._lost_marks = list(self._lost_marks.values()), {}
+        taken, self.lost_marks = list(self.lost_marks.values()), {}
         return taken
 
     def _bind_refused(self, event: BindRefused) -> None:
@@ -61,7 +61,7 @@ class FailedWrites:
         if record is not None and record.node == event.node and not record.pod.spec.node_name:
             knowledge.state.release(record)
             victim_gone(knowledge, record)
-            self._refused[knowledge.queue_key(record)] = None
+            self.refused[knowledge.queue_key(record)] = None
             if record.pod_class.devices is not None:
                 # Some of its claims may have been allocated before.
                 reclassify(knowledge, record)
@@ -72,8 +72,8 @@ class FailedWrites:
         victim = self._knowledge.pods.get(event.pod_uid)
         if victim is not None:
             self._knowledge.ledger.stays(victim)
-            self._refused[victim.evicted_for] = None
-            self._refused |= dict.fromkeys(nominees_beside(self._knowledge, victim))
+            self.refused[victim.evicted_for] = None
+            self.refused |= dict.fromkeys(nominees_beside(self._knowledge, victim))
             victim.evicted_for = ""
             if victim.group is not None:
                 # It counts as a member again.
@@ -85,12 +85,12 @@ class FailedWrites:
         book.forget_release(claim)
         for record in map(self._knowledge.pods.get, book.users(claim)):
             if record is not None and not record.node:
-                self._refused[self._knowledge.queue_key(record)] = None
+                self.refused[self._knowledge.queue_key(record)] = None
 
     def _mark_failed(self, mark: MarkDisrupted | NotePriorities) -> None:
         record = self._knowledge.groups.reported(mark.group)
         if isinstance(mark, MarkDisrupted):
-            self._lost_marks[mark.group] = mark
+            self.lost_marks[mark.group] = mark
         elif record is not None:
             record.priority_note = POSSIBLY_LOST
         self._knowledge.unsettle(mark.group)

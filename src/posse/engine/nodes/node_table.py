@@ -6,16 +6,16 @@ much capacity the eviction of lower priorities would free.
 """
 
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from posse.engine.nodes.arrays import BoolArray, IntArray, resized
-from posse.engine.nodes.image_columns import ImageColumns
 from posse.engine.nodes.label_columns import LabelColumns
 from posse.engine.nodes.resources import FIXED_RESOURCES, PODS, ResourceLines, node_allocatable
-from posse.model.node import Node, Taint
+from posse.model.node import ContainerImage, Node, Taint
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +46,49 @@ _FIRST_RESOURCES = 8
 """Lines in reserve for further resources."""
 _MAX_TOUCHED_PER_ROW = 4
 """Beyond so many touches per row the log is cut: readers that far behind reread all rows anyway."""
+_NO_IMAGE = -1
+
+
+def image_key(name: str) -> str:
+    """An image without a tag means the latest one."""
+    return name if name.rfind(":") > name.rfind("/") else f"{name}:latest"
+
+
+class ImageColumns:
+    """Images on nodes, and their sizes: one column of sizes per image that some pod uses."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._columns: dict[str, IntArray] = {}
+        self._images: dict[int, Mapping[str, int]] = {}
+        """Images of each row."""
+        self._holders: Counter[str] = Counter()
+
+    def holders(self, image: str) -> int:
+        """How many nodes hold the image."""
+        return self._holders[image]
+
+    def column(self, image: str) -> IntArray:
+        """The image's size on each node that holds it, and a negative number on the others."""
+        column = self._columns.get(image)
+        if column is None:
+            column = self._columns[image] = np.full(self._size, _NO_IMAGE, dtype=np.int64)
+            for row, images in self._images.items():
+                column[row] = images.get(image, _NO_IMAGE)
+        return column
+
+    def put(self, row: int, images: Iterable[ContainerImage]) -> None:
+        held = {image_key(name): image.size_bytes for image in images for name in image.names}
+        self._holders.subtract(self._images.get(row, ()))
+        self._holders.update(held.keys())
+        self._images[row] = held
+        for image, column in self._columns.items():
+            column[row] = held.get(image, _NO_IMAGE)
+
+    def grow(self, size: int) -> None:
+        more, self._size = size - self._size, size
+        for image, column in self._columns.items():
+            self._columns[image] = np.pad(column, (0, more), constant_values=_NO_IMAGE)
 
 
 class NodeTable:
@@ -179,10 +222,11 @@ class NodeTable:
 
     def change_usage_of_row(self, row: int, load: Load, pods: int) -> None:
         """The same for a single row, where plain numbers are quicker than arrays."""
+        requested, scoring = self.requested, self.scoring_requested
         for line, amount in load.requests:
-            self.requested[line, row] += amount * pods
+            requested[line, row] += amount * pods
         for slot, amount in enumerate(load.scoring_requests):
-            self.scoring_requested[slot, row] += amount * pods
+            scoring[slot, row] += amount * pods
 
     def resource_state(self, row: int) -> bytes:
         """Equal for rows with equal capacity and usage."""

@@ -13,6 +13,10 @@ MAX_STATES = 50_000
 MAX_STATE_BYTES = 32 * 1024 * 1024
 """Beyond these, numbering starts again: what is remembered by number must not grow without limit."""
 _UNKNOWN = -1
+_MAX_ROWS = MAX_STATES // 4
+"""More rows are not numbered all at once: they might use up all numbers."""
+_FEW_READS = 2
+"""Reads of all rows, by any scheduling class, before it pays to number the rows."""
 
 
 class RowStates:
@@ -27,11 +31,18 @@ class RowStates:
         """Version of the node table that these agree with."""
         self.generation = 0
         """Grows when numbering starts again."""
+        self._full_reads = 0
+        """How often all rows were read."""
 
     @property
     def count(self) -> int:
         """All numbers are below this."""
         return len(self._numbers)
+
+    def pays_for_all(self) -> bool:
+        """Whether numbers of all rows are quicker than reading all rows. Each call is one such read."""
+        self._full_reads += 1
+        return self._full_reads > _FEW_READS and self._nodes.row_count <= _MAX_ROWS
 
     def of(self, rows: IntArray) -> IntArray:
         """The numbers of these rows; a row may occur several times."""
@@ -41,9 +52,9 @@ class RowStates:
             self._bytes = 0
             self._number_of[:] = _UNKNOWN
             self.generation += 1
-        numbers = self._number_of[rows]
-        unread = rows[numbers == _UNKNOWN]
-        if unread.size:
+        numbers: IntArray = self._number_of[rows]
+        if numbers.size and numbers[numbers.argmin()] == _UNKNOWN:
+            unread = rows[numbers == _UNKNOWN]
             self._number_of[unread] = self._read(unread)
             numbers = self._number_of[rows]
         return numbers

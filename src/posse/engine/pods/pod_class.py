@@ -13,8 +13,7 @@ import msgspec
 from posse.engine.devices.devices import Devices
 from posse.engine.devices.needs import DeviceNeeds
 from posse.engine.keys import ClaimKey
-from posse.engine.nodes.image_columns import image_key
-from posse.engine.nodes.node_table import Load, NodeTable, load_of
+from posse.engine.nodes.node_table import Load, NodeTable, image_key, load_of
 from posse.engine.nodes.resources import Amounts, effective_requests, scoring_requests
 from posse.engine.pods.affinity_terms import HostPort, PodTerms, host_ports
 from posse.engine.pods.policy import PodReader

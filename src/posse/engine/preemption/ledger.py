@@ -34,24 +34,24 @@ class Preemption:
 class Ledger:
     def __init__(self, groups: GroupBook) -> None:
         self._groups = groups
-        self._under_way: dict[str | GroupKey, Preemption] = {}
+        self.under_way: dict[str | GroupKey, Preemption] = {}
         """By preemptor: the uid of a pod, or a group."""
         self._waiting: dict[str, dict[str | GroupKey, None]] = {}
         """Preemptors that wait for a victim to leave, by its uid: one victim may serve several."""
-        self._displaced: dict[str | GroupKey, None] = {}
+        self.displaced: dict[str | GroupKey, None] = {}
         """Groups, and controllers of pods, with an evicted pod and no start since."""
-        self._shrunk: dict[GroupKey, None] = {}
+        self.shrunk: dict[GroupKey, None] = {}
         """Groups for which some victims, but not all, have left since the last query."""
 
     def __len__(self) -> int:
-        return len(self._under_way)
+        return len(self.under_way)
 
     def get(self, preemptor: str | GroupKey) -> Preemption | None:
-        return self._under_way.get(preemptor)
+        return self.under_way.get(preemptor)
 
     def is_waiting(self, preemptor: str | GroupKey) -> bool:
         """Whether one of its victims has not left yet."""
-        preemption = self._under_way.get(preemptor)
+        preemption = self.under_way.get(preemptor)
         return preemption is not None and bool(preemption.left)
 
     def waiting_for(self, victim: PodRecord) -> list[str | GroupKey]:
@@ -61,15 +61,15 @@ class Ledger:
         """Record the victims; returns whether the preemptor was itself evicted and has not started since."""
         key = preemptor if isinstance(preemptor, GroupKey) else preemptor.ref.uid
         origin = preemptor if isinstance(preemptor, GroupKey) else origin_of(preemptor)
-        is_cascade = origin in self._displaced
-        preemption = self._under_way.setdefault(key, Preemption())
+        is_cascade = origin in self.displaced
+        preemption = self.under_way.setdefault(key, Preemption())
         for victim in victims:
             preemption.victims[victim.ref.uid] = self._whole(victim)
             preemption.left[victim.ref.uid] = None
             self._waiting.setdefault(victim.ref.uid, {})[key] = None
-            self._displaced[origin_of(victim)] = None
-        while len(self._displaced) > _MAX_DISPLACED:
-            del self._displaced[next(iter(self._displaced))]
+            self.displaced[origin_of(victim)] = None
+        while len(self.displaced) > _MAX_DISPLACED:
+            del self.displaced[next(iter(self.displaced))]
         return is_cascade
 
     def _whole(self, victim: PodRecord) -> GroupKey | None:
@@ -80,29 +80,29 @@ class Ledger:
         """The victim has left; returns the preemptors that waited for it."""
         waiting = list(self._waiting.pop(victim.ref.uid, ()))
         for preemptor in waiting:
-            left = self._under_way[preemptor].left
+            left = self.under_way[preemptor].left
             del left[victim.ref.uid]
             if isinstance(preemptor, GroupKey) and left:
-                self._shrunk[preemptor] = None
+                self.shrunk[preemptor] = None
         return waiting
 
     def stays(self, victim: PodRecord) -> None:
         """The victim will not leave after all, and counts as never evicted."""
         for preemptor in self.gone(victim):
-            del self._under_way[preemptor].victims[victim.ref.uid]
+            del self.under_way[preemptor].victims[victim.ref.uid]
 
     def take_shrunk(self) -> list[GroupKey]:
-        taken, self._shrunk = list(self._shrunk), {}
+        taken, self.shrunk = list(self.shrunk), {}
         return taken
 
     def started(self, records: Sequence[PodRecord]) -> None:
         """The pods have nodes: their preemptions are over, and they are no longer victims."""
-        for record in records if self._under_way or self._displaced else ():
+        for record in records if self.under_way or self.displaced else ():
             self.release(record.group or record.ref.uid)
-            self._displaced.pop(origin_of(record), None)
+            self.displaced.pop(origin_of(record), None)
 
     def release(self, preemptor: str | GroupKey) -> None:
-        preemption = self._under_way.pop(preemptor, None)
+        preemption = self.under_way.pop(preemptor, None)
         for victim in preemption.left if preemption is not None else ():
             del self._waiting[victim][preemptor]
 

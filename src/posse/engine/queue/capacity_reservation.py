@@ -29,9 +29,7 @@ class CapacityReservation:
     shares: tuple[ReservedShare, ...]
     """What counts as taken now."""
     begins: float = math.inf
-    """When the entry is expected to start. Infinite where that is unknown."""
-    passable_until: float = math.inf
-    """What ends before may pass: until the expected start, but a start is not put off again and again."""
+    """When the entry is expected to start, and what ends before may pass. Infinite where that is unknown."""
     planned: tuple[ReservedShare, ...] = ()
     """Where it is expected to start; some of that is still to become free, and need not be held."""
 

@@ -73,7 +73,7 @@ class ExpectedEnds:
             return before
         if started == math.inf:
             return math.inf, age
-        expected = self._run_times.of_record(record, age).late
+        expected = self._run_times.of_record(record, age).usual
         return max(started + expected, now + _SOON_SECONDS), age
 
     def plan(self, taken: IntArray, place: Placing, now: float) -> StartPlan | None:

@@ -12,8 +12,8 @@ from posse.engine.nodes.arrays import IntArray
 from posse.engine.queue.backlog import Backlog, Key, Waiting
 from posse.engine.queue.capacity_reservation import CapacityReservation, usage_of
 from posse.engine.queue.entry_size import EntrySizes
-from posse.engine.queue.expected_ends import ExpectedEnds, Placing
-from posse.engine.queue.policies import PRIORITY_FIFO, QueuePolicy, may_reserve, patience, rank
+from posse.engine.queue.expected_ends import ExpectedEnds, Placing, StartPlan
+from posse.engine.queue.policies import PRIORITY_FIFO, QueuePolicy, idle_seconds, may_reserve, rank
 from posse.engine.queue.reservation_plan import planned, preempts, shares_of
 from posse.engine.queue.run_times import UNKNOWN_RUN_TIME, ExpectedRunTime, RunTimes
 from posse.engine.state.cluster_state import ClusterState
@@ -42,8 +42,8 @@ class Lookahead:
         self._pods = pods
         self._ends = ExpectedEnds(state, run_times)
         self._sizes = EntrySizes(state)
-        self._promises: dict[Key, float] = {}
-        """Latest starts of entries with a reservation: what ends later does not pass them."""
+        self._undated: dict[Key, None] = {}
+        """Entries of which nothing says when they fit."""
         self._is_outdated = True
         """The cluster has changed since ends were expected."""
         self._most = max(policy.reservations for policy in policies.values())
@@ -58,20 +58,20 @@ class Lookahead:
     def reserves_for(self, entry: Waiting) -> bool:
         """Whether capacity is reserved for the entry when it has been refused for a while."""
         policy = self._policy(entry)
-        return policy.looks_ahead and patience(policy, entry) < math.inf
+        return policy.looks_ahead and (not policy.is_by_run_time or entry.size > 1)
 
-    def patience(self, entry: Waiting) -> float:
-        """How long the entry is refused before capacity is reserved for it."""
-        return patience(self._policy(entry), entry)
+    def is_undated(self, entry: Waiting) -> bool:
+        """Whether its policy plans no starts, or nothing was known of this one when it was last planned."""
+        return not self._policy(entry).looks_ahead or entry.key in self._undated
 
     def outdate(self) -> None:
         """Expect ends again before the next reservation. That reads every pod on a node."""
         self._is_outdated = True
-        self._promises = {key: promise for key, promise in self._promises.items() if key in self._backlog}
+        self._undated = {key: None for key in self._undated if key in self._backlog}
 
-    def eligible(self, now: float) -> list[Waiting]:
+    def eligible(self) -> list[Waiting]:
         """Refused entries for which is reserved, in the order of the queue; a few more than there may be."""
-        refused = [one for one in self._backlog.refused() if may_reserve(self._policy(one), one, now)]
+        refused = [one for one in self._backlog.refused() if may_reserve(self._policy(one), one)]
         return sorted(refused, key=Waiting.order)[: self._most + _MAX_MISSES]
 
     def reservation_for(
@@ -80,7 +80,7 @@ class Lookahead:
         """Its reservation beside the others; None if it gets none, or nothing is known of when it fits."""
         policy = self._policy(entry)
         dated = [one for one in others if one.is_dated]
-        if len(dated) >= policy.reservations or not may_reserve(policy, entry, now):
+        if len(dated) >= policy.reservations or not may_reserve(policy, entry):
             return None
         place = self._placing(entry)
         if place is None:
@@ -90,27 +90,20 @@ class Lookahead:
             self._is_outdated = False
         found = self._ends.plan(self._still_to_come(dated), place, now)
         if found is None:
+            self._undated[entry.key] = None
+            return None
+        self._undated.pop(entry.key, None)
+        if self._idle_part(found) * (found.begins - now) > idle_seconds(policy, entry, now):
             return None
         return CapacityReservation(
-            entry.key,
-            entry.priority,
-            math.inf,
-            found.held,
-            found.begins,
-            min(found.begins, self._promise(entry, found.begins)),
-            found.planned,
+            entry.key, entry.priority, math.inf, found.held, found.begins, found.planned
         )
 
-    def _promise(self, entry: Waiting, begins: float) -> float:
-        """An entry waits for at most as long again as was expected when its wait was expected to be shortest.
-
-        Expected ends move when runs take longer than others did. Without a bound, what passes would fill the
-        reserved nodes again and again.
-        """
-        wait = max(0.0, begins - entry.refused_since) if entry.refused_since < math.inf else 0.0
-        promise = min(begins + wait, self._promises.get(entry.key, math.inf))
-        self._promises[entry.key] = promise
-        return promise
+    def _idle_part(self, plan: StartPlan) -> float:
+        """Which part of what the entry needs is held until then, by the resource of which that is most."""
+        shape = self._state.nodes.requested.shape
+        planned, held = (usage_of(one, shape).sum(axis=1) for one in (plan.planned, plan.held))
+        return float((held / np.maximum(planned, 1)).max(initial=0.0))
 
     def _still_to_come(self, others: Sequence[CapacityReservation]) -> IntArray:
         """What others wait for beside what is held for them already."""

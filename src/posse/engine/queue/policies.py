@@ -11,12 +11,10 @@ from posse.engine.queue.backlog import Waiting
 from posse.engine.queue.run_times import MAX_STATED_SECONDS, ExpectedRunTime
 
 OVERTAKEN_SECONDS = 48 * 3600.0
-"""An entry that has been refused for so long, divided by the nodes that it fills, comes before all others."""
-PATIENCE_SECONDS = 3 * 3600.0
-"""A group that may start by chance is refused for so long before capacity is reserved for it by run time."""
+"""An entry that was refused for so long comes before all others; sooner if it takes much of the cluster."""
 LARGE_SHARE = 0.05
-"""A group that takes more of the cluster hardly starts by chance: its patience shrinks in proportion."""
-_GROUP_WEIGHT = 1.5
+"""Entries that take more of the cluster hardly start by chance: they age by the square of the excess."""
+_GROUP_WEIGHT = 0.5
 """Run times of groups count less the more nodes they fill: by this power of their number."""
 _AGED = -1.0
 
@@ -48,23 +46,34 @@ def rank(policy: QueuePolicy, entry: Waiting, run_time: ExpectedRunTime, now: fl
     """
     if not policy.is_by_run_time:
         return 0.0
-    if now - entry.refused_since >= OVERTAKEN_SECONDS / max(1.0, entry.nodes):
+    if has_aged(entry, now):
         return _AGED
     expected = min(run_time.usual, MAX_STATED_SECONDS)
     return expected * (entry.nodes if entry.nodes <= 1.0 else math.pow(entry.nodes, -_GROUP_WEIGHT))
 
 
-def patience(policy: QueuePolicy, entry: Waiting) -> float:
-    """How long an entry is refused before capacity is reserved for it.
+def has_aged(entry: Waiting, now: float) -> bool:
+    """Whether it has been overtaken for long enough."""
+    part = min(1.0, LARGE_SHARE / entry.share) if entry.share > 0.0 else 1.0
+    return now - entry.refused_since >= OVERTAKEN_SECONDS * part * part
 
-    Under a policy that sorts by run time, single pods find room by themselves until they have waited long,
-    and so do groups for a while: capacity that is held too early keeps short jobs waiting.
+
+def may_reserve(policy: QueuePolicy, entry: Waiting) -> bool:
+    """Whether nodes and a time may be reserved for the refused entry.
+
+    Under a policy that sorts by run time, single pods find room by themselves until they have waited long.
+    """
+    if not policy.looks_ahead or entry.refused_since == math.inf:
+        return False
+    return not policy.is_by_run_time or entry.size > 1 or entry.rank == _AGED
+
+
+def idle_seconds(policy: QueuePolicy, entry: Waiting, now: float) -> float:
+    """For how long all that the entry needs may stand idle until it starts; half of it for twice as long.
+
+    Capacity that is held keeps others waiting. So it is held for no longer than the entry itself has waited,
+    times its share of the cluster: the smaller that is, the more likely it starts by chance.
     """
     if not policy.is_by_run_time or entry.rank == _AGED:
-        return 0.0
-    return PATIENCE_SECONDS * LARGE_SHARE / max(entry.share, LARGE_SHARE) if entry.size > 1 else math.inf
-
-
-def may_reserve(policy: QueuePolicy, entry: Waiting, now: float) -> bool:
-    """Whether nodes and a time are reserved for the refused entry."""
-    return policy.looks_ahead and now - entry.refused_since >= patience(policy, entry)
+        return math.inf
+    return entry.share * max(0.0, now - entry.refused_since)

@@ -52,7 +52,7 @@ def note_of(state: ClusterState, reservation: CapacityReservation) -> str:
 
 
 def read_note(text: str) -> ReservationNote | None:
-    """The note; None if the text is not one, as anybody may write annotations."""
+    """The note; None if the text is not one, as users may write annotations."""
     try:
         return msgspec.json.decode(text, type=ReservationNote)
     except msgspec.DecodeError:

@@ -70,8 +70,6 @@ class RunKind:
 class Learned:
     usual: float
     """The median, in seconds."""
-    late: float
-    """Three of four runs take no longer."""
     safe: float
     """Nine of ten runs take no longer."""
     runs: int
@@ -119,10 +117,10 @@ class RunHistory:
         beyond = OVERRUN * age
         known = None
         for runs, name in self._known(kind):
-            known = known or Learned(beyond, beyond, beyond, len(runs.ordered), name)
-            usual, late, safe = (runs.quantile(share, age) for share in (0.5, 0.75, 0.9))
-            if usual is not None and late is not None and safe is not None:
-                return Learned(usual, late, safe, len(runs.ordered), name)
+            known = known or Learned(beyond, beyond, len(runs.ordered), name)
+            usual, safe = (runs.quantile(share, age) for share in (0.5, 0.9))
+            if usual is not None and safe is not None:
+                return Learned(usual, safe, len(runs.ordered), name)
         return known
 
     def runs_of(self, kind: RunKind, age: float = 0.0) -> tuple[float, ...]:

@@ -42,8 +42,6 @@ class ExpectedRunTime:
     """The runs that it was learned from."""
     fault: str = ""
     """What is wrong with the duration that its annotation states, which then does not count."""
-    late: float = math.inf
-    """Most runs take no longer: its capacity is expected to be free by then."""
 
 
 UNKNOWN_RUN_TIME = ExpectedRunTime()
@@ -135,7 +133,7 @@ class RunTimes:
         seconds, fault = _stated(records, annotations)
         if seconds is not None:
             usual = _at_least(min(seconds, limit), age, limit)
-            return ExpectedRunTime(usual, usual, limit, RunTimeSource.STATED, fault=fault, late=usual)
+            return ExpectedRunTime(usual, usual, limit, RunTimeSource.STATED, fault=fault)
         learned = self._history.expected(_kind(records, pods), age) if records else None
         if limit < math.inf:
             return _within(limit, learned, fault)
@@ -148,16 +146,15 @@ class RunTimes:
             RunTimeSource.LEARNED,
             basis=_basis(learned),
             fault=fault,
-            late=learned.late,
         )
 
 
 def _within(limit: float, learned: Learned | None, fault: str) -> ExpectedRunTime:
     """Runs of the same limit say how long it will take, if there are any; only the limit itself is safe."""
     if learned is None:
-        return ExpectedRunTime(limit, limit, limit, RunTimeSource.LIMIT, fault=fault, late=limit)
-    usual, late = min(learned.usual, limit), min(learned.late, limit)
-    return ExpectedRunTime(usual, limit, limit, RunTimeSource.LIMIT, _basis(learned), fault, late)
+        return ExpectedRunTime(limit, limit, limit, RunTimeSource.LIMIT, fault=fault)
+    usual = min(learned.usual, limit)
+    return ExpectedRunTime(usual, limit, limit, RunTimeSource.LIMIT, _basis(learned), fault)
 
 
 def _basis(learned: Learned) -> str:

@@ -31,7 +31,7 @@ PATIENCE_SECONDS = 60.0
 RESERVATION_SECONDS = 300.0
 REST_SECONDS = 300.0
 _OVERDUE_SECONDS = 300.0
-"""Pause between two plans for an entry whose time has come but that does not start."""
+"""Pause between two plans for an entry that does not start though its time has come, or that may get more."""
 _LOOK_SECONDS = 1.0
 """Pause between two searches for a group to reserve capacity for."""
 _UNCHANGED = nullcontext()
@@ -64,6 +64,8 @@ class StarvationGuard:
         """State of the cluster for which dated reservations were planned."""
         self._plan_at = -math.inf
         """When they are planned again though nothing has changed."""
+        self._more_at = math.inf
+        """When more may be reserved, if anything is decided then: entries get more the longer they wait."""
         self.changes = 0
         """Grows when capacity is reserved or released."""
 
@@ -188,23 +190,26 @@ class StarvationGuard:
         """Plan dated reservations for the cluster as it is; retry entries where less is held than before."""
         before = [one for one in self.reservations if one.is_dated]
         stamp = (self._state.changes, len(self._backlog.refused()))
-        if stamp == self._planned_for and now < self._plan_at:
+        if stamp == self._planned_for and now < min(self._plan_at, self._more_at):
             return
         self._planned_for = stamp
         for one in before:
             self._drop(one)
         lookahead.outdate()
-        for entry in lookahead.eligible(now):
+        is_complete = True
+        for entry in lookahead.eligible():
             if all(one.key != entry.key for one in self.reservations):
                 found = lookahead.reservation_for(entry, self.reservations, now)
+                is_complete = is_complete and found is not None
                 if found is not None:
                     self._put(found)
         self._plan_at = self._next_plan(now)
+        self._more_at = math.inf if is_complete else now + _OVERDUE_SECONDS
         shape = self._state.nodes.requested.shape
         held_now = sum((one.usage(shape) for one in self.reservations), np.zeros(shape, dtype=np.int64))
-        passable = {one.key: one.passable_until for one in self.reservations}
+        begins = {one.key: one.begins for one in self.reservations}
         for one in before:
-            is_later = passable.get(one.key, math.inf) > one.passable_until
+            is_later = begins.get(one.key, math.inf) > one.begins
             less = np.flatnonzero(np.any(one.usage(shape) > held_now, axis=0)).tolist()
             for row in one.rows.tolist():
                 if is_later or row in less:
@@ -233,11 +238,15 @@ class StarvationGuard:
 
     def _due(self, entry: Waiting) -> float:
         rested = self._ended[entry.key] + REST_SECONDS if entry.key in self._ended else -math.inf
-        patience = self._lookahead.patience(entry) if self._lookahead is not None else 0.0
-        return max(entry.refused_since + max(PATIENCE_SECONDS, patience), rested)
+        return max(entry.refused_since + PATIENCE_SECONDS, rested)
 
     def _is_owed(self, entry: Waiting) -> bool:
-        """Whether any pod was placed since the group was refused, or since its last reservation."""
+        """Whether any pod was placed since the group was refused, or since its last reservation.
+
+        A group that is expected to start at some time is owed nothing: its policy says when capacity is held.
+        """
+        if self._lookahead is not None and not self._lookahead.is_undated(entry):
+            return False
         has_one = any(one.key == entry.key for one in self.reservations)
         since = max(entry.refused_since, self._ended.get(entry.key, -math.inf))
         return self._overtaken_at >= since and not has_one
@@ -276,4 +285,4 @@ class StarvationGuard:
 def _yields(reservation: CapacityReservation, priority: int, key: Key | None, ends_by: float) -> bool:
     if reservation.key == key or priority > reservation.priority:
         return True
-    return reservation.is_dated and ends_by <= reservation.passable_until
+    return reservation.is_dated and ends_by <= reservation.begins

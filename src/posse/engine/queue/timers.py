@@ -16,21 +16,21 @@ HELD_SECONDS = 2.0
 class DelayTimers(Generic[K]):
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._due: dict[K, float] = {}
-        """In order of time, since all wait equally long."""
+        self.running: dict[K, float] = {}
+        """Keys and when they are due; in order of time, since all wait equally long."""
 
     def start(self, key: K, now: float) -> None:
         """Start the key's timer, unless it runs already."""
-        self._due.setdefault(key, now + self._seconds)
+        self.running.setdefault(key, now + self._seconds)
 
     def stop(self, key: K) -> None:
-        self._due.pop(key, None)
+        self.running.pop(key, None)
 
     def take_due(self, now: float) -> list[K]:
-        due = list(takewhile(lambda key: self._due[key] <= now, self._due))
+        due = list(takewhile(lambda key: self.running[key] <= now, self.running))
         for key in due:
-            del self._due[key]
+            del self.running[key]
         return due
 
     def next_wakeup(self) -> float | None:
-        return next(iter(self._due.values()), None)
+        return next(iter(self.running.values()), None)

@@ -10,7 +10,8 @@ from posse.engine.causes import (
     ConfinedTo,
     GroupRefused,
     InBestDomain,
-    LacksMembers,
+    LacksGroups,
+    LacksPods,
     MissingResources,
     NoDomainFits,
     NoDomainForTree,
@@ -162,10 +163,22 @@ def _(cause: UnreadableResources) -> list[str]:
 
 
 @sentences.register
-def _(cause: LacksMembers) -> list[str]:
-    return [
-        f"others of its group have finished, and {cause.lacks}" if cause.has_finished_members else cause.lacks
-    ]
+def _(cause: LacksPods) -> list[str]:
+    exist = (
+        f"{cause.present} of the {cause.minimum} pods it needs exist" if cause.is_gang else "it has no pods"
+    )
+    return [f"others of its group have finished, and {exist}" if cause.has_finished_members else exist]
+
+
+@sentences.register
+def _(cause: LacksGroups) -> list[str]:
+    groups = f"{cause.able} of the {cause.minimum} groups it needs have the pods they need"
+    if cause.minimum == 1:
+        groups = "none of its groups has the pods it needs"
+    if cause.existing < cause.minimum:
+        return [f"{groups}; {f'only {cause.existing}' if cause.existing else 'none'} exist"]
+    rest = f" and {cause.others} more" if cause.others else ""
+    return [f"{groups}; not {', '.join(cause.lacking)}{rest}"]
 
 
 @sentences.register
@@ -230,7 +243,7 @@ def _lacking(head: str, short: Sequence[ClassShortfall]) -> list[str]:
 
 
 def _by_lack(short: Sequence[ClassShortfall]) -> list[ClassShortfall]:
-    """Pods that lack the same are told of together, however else they differ."""
+    """Pods that lack the same share a sentence, however else they differ."""
     found: dict[ResourceLack | None, ClassShortfall] = {}
     for one in short:
         before = found.get(one.lack)

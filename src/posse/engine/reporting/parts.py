@@ -20,7 +20,7 @@ from posse.engine.decisions import (
     ReportGroup,
     WarnGroup,
 )
-from posse.engine.groups.admission import WAITING_FOR_PODS, NotReady, hold_of_part
+from posse.engine.groups.admission import WAITING_FOR_PODS, NotReady
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.part import Part, Root
@@ -33,6 +33,7 @@ from posse.engine.preemption.marks import mark_for
 from posse.engine.preemption.units import evicted_with
 from posse.engine.proof import Outcome
 from posse.engine.reporting.cause_messages import cause_text, proof_text
+from posse.engine.reporting.hold_messages import hold_of_part, hold_text
 from posse.engine.reporting.messages import (
     below_minimum_text,
     is_written,
@@ -143,7 +144,7 @@ def held_parts(root: Root, hold: NotReady | None) -> list[tuple[ReportedObject, 
     told = list[tuple[ReportedObject, Reported]]()
     for part in _parts(root):
         record, before = part.record, part.record.reported
-        text, reason = cause_text(LacksMembers(part.lack) if part.lack else None), WAITING_FOR_PODS
+        text, reason = cause_text(part.lack), WAITING_FOR_PODS
         if hold is not None:
             text, reason = hold_of_part(root, part, hold), hold.reason
         if record.left:
@@ -164,17 +165,18 @@ def mark_held(root: Root, told: Iterable[tuple[ReportedObject, Reported]]) -> li
 
 def mark_not_ready(root: Root, hold: NotReady) -> list[Decision]:
     """Report errors."""
-    error = Reported(hold.reason, hold.message)
+    text = hold_text(hold)
+    error = Reported(hold.reason, text)
     reports = [report for record in root.records for report in _mark_waiting(root, record, error)]
     reason = hold.pod_reason
-    pods = [report for pod in root.unattached() for report in mark_pod_error(pod, reason, hold.message)]
+    pods = [report for pod in root.unattached() for report in mark_pod_error(pod, reason, text)]
     return [*reports, *pods]
 
 
 def mark_nominations_lost(root: Root, hold: NotReady) -> list[Decision]:
     """Clear nominatedNodeName of pods that lost their nomination, and what was said of a preemption."""
     lost = (pod for pod in root.unattached() if pod.reported.nominated_node and not pod.nominated)
-    text = "" if hold.is_error else hold.message
+    text = "" if hold.is_error else hold_text(hold)
     return [report for pod in lost for report in mark_nomination_lost(pod, text)]
 
 

@@ -1,7 +1,8 @@
 """The extension points: small protocols that a rule implements, vectorised over node rows.
 
 A rule is compiled once per scheduling class. The compiled rule answers for any rows at any time from the
-present columns. A rule that does not apply to a class compiles to None and costs nothing.
+present columns. A rule that does not apply to a class compiles to None and costs nothing. A built-in rule
+that declares by `applies_to` what a class must have (for example volumes) is compiled for no other class.
 """
 
 from collections.abc import Callable, Sequence

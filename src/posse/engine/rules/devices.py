@@ -1,6 +1,7 @@
 """Devices for the claims of a pod: nodes where all of them find some, and preferred alternatives."""
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 import numpy as np
 
@@ -21,6 +22,7 @@ _FULL_MARKS = 100
 
 class DeviceClaimsUsable:
     name = "DynamicResources"
+    applies_to = attrgetter("pod_class.devices")
 
     def compile(self, scheduling_class: SchedulingClass, _context: RuleContext) -> "DeviceProblem | None":
         needs = scheduling_class.pod_class.devices
@@ -38,6 +40,7 @@ class DeviceProblem:
 
 class DynamicResources:
     name = "DynamicResources"
+    applies_to = attrgetter("pod_class.devices")
 
     def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "DeviceFilter | None":
         needs = scheduling_class.pod_class.devices
@@ -105,6 +108,7 @@ class DevicePreference:
     """Nodes where requests with alternatives get those that come first in their lists."""
 
     name = "DynamicResources"
+    applies_to = attrgetter("pod_class.devices")
 
     def __init__(self, weight: int = 2) -> None:
         self.weight = weight

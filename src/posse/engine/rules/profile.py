@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 from posse.engine.causes import Refusal
 from posse.engine.pods.policy import PLAIN_POLICY, PodPolicy
@@ -21,6 +22,8 @@ from posse.engine.rules.contract import (
     RowScoreRule,
 )
 from posse.engine.rules.resources import CPU_AND_MEMORY, WeightedResource
+
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +82,26 @@ class CompiledRules:
         """Whether a node takes one of these pods at most."""
         self.is_alone = self.is_exclusive or pod_class.devices is not None
         """Whether one pod on a node may exclude the next one by other means than its requests."""
-        required = [(rule.name, rule.compile(scheduling_class, context)) for rule in profile.preconditions]
+        required = [
+            (rule.name, rule.compile(scheduling_class, context))
+            for rule in applying(profile.preconditions, scheduling_class)
+        ]
         self._preconditions: list[tuple[str, Precondition]] = [
             (name, made) for name, made in required if made is not None
         ]
         filters = [
             (rule.name, rule.compile(scheduling_class, context))
-            for rule in (*profile.narrowings, *profile.filters)
+            for rule in applying((*profile.narrowings, *profile.filters), scheduling_class)
         ]
         self.filters: list[tuple[str, Filter]] = [(name, made) for name, made in filters if made is not None]
         """By name, in the order of evaluation."""
         self.static_filters = [made for _, made in self.filters if is_static(made)]
         self.row_filters = [made for _, made in self.filters if made.is_row_local and not is_static(made)]
         self.cluster_filters = [made for _, made in self.filters if not made.is_row_local]
-        row = [(rule.weight, rule.compile(scheduling_class, context)) for rule in profile.row_scores]
+        row = [
+            (rule.weight, rule.compile(scheduling_class, context))
+            for rule in applying(profile.row_scores, scheduling_class)
+        ]
         self.static_scores: list[tuple[int, RowScore]] = [
             (w, made) for w, made in row if made and is_static(made)
         ]
@@ -100,12 +109,16 @@ class CompiledRules:
             (w, made) for w, made in row if made and not is_static(made)
         ]
         relative = [
-            (rule.weight, rule.compile(scheduling_class, context)) for rule in profile.relative_scores
+            (rule.weight, rule.compile(scheduling_class, context))
+            for rule in applying(profile.relative_scores, scheduling_class)
         ]
         self.relative_scores: list[tuple[int, RelativeScore]] = [
             (w, made) for w, made in relative if made is not None
         ]
-        cluster = [(rule.weight, rule.compile(scheduling_class, context)) for rule in profile.cluster_scores]
+        cluster = [
+            (rule.weight, rule.compile(scheduling_class, context))
+            for rule in applying(profile.cluster_scores, scheduling_class)
+        ]
         self.cluster_scores: list[tuple[int, ClusterScore]] = [
             (w, made) for w, made in cluster if made is not None
         ]
@@ -173,6 +186,19 @@ class CompiledRules:
     def _named(self, filters: Iterable[str]) -> tuple[str, ...]:
         """Preconditions, and these filters."""
         return tuple(dict.fromkeys([*(name for name, _ in self._preconditions), *filters]))
+
+
+def applying(rules: Iterable[R], scheduling_class: SchedulingClass) -> list[R]:
+    """The rules that may apply to the class.
+
+    A built-in rule may declare by `applies_to` what it reads of a class. It is not compiled for classes
+    without that. Plugins are always compiled, under their guard.
+    """
+    return [
+        rule
+        for rule in rules
+        if (applies_to := getattr(rule, "applies_to", None)) is None or applies_to(scheduling_class)
+    ]
 
 
 def is_static(made: Filter | RowScore) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import log
+from operator import attrgetter
 
 import numpy as np
 
@@ -97,6 +98,7 @@ _NO_LABEL = f"{_SKEWED} (missing required label)"
 
 class TopologySpread:
     name = "PodTopologySpread"
+    applies_to = attrgetter("pod_class.terms.hard_spread")
 
     def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "SpreadFilter | None":
         constraints = scheduling_class.pod_class.terms.hard_spread
@@ -152,6 +154,7 @@ _FULL_MARKS = 100
 
 class SpreadPreference:
     name = "PodTopologySpread"
+    applies_to = attrgetter("pod_class.terms.soft_spread")
 
     def __init__(self, weight: int = 2) -> None:
         self.weight = weight

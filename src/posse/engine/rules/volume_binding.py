@@ -7,6 +7,7 @@ storage class.
 """
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 import numpy as np
 
@@ -27,6 +28,7 @@ _UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
 
 class ClaimsUsable:
     name = "VolumeBinding"
+    applies_to = attrgetter("pod_class.volumes")
 
     def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "UsabilityCheck | None":
         needs = scheduling_class.pod_class.volumes
@@ -72,6 +74,7 @@ class UsabilityCheck:
 
 class VolumeBinding:
     name = "VolumeBinding"
+    applies_to = attrgetter("pod_class.volumes")
 
     def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "ReachFilter | None":
         needs = scheduling_class.pod_class.volumes
@@ -135,6 +138,7 @@ def _uses(scheduling_class: SchedulingClass) -> list[ClaimUse]:
 
 class BoundVolumesExist:
     name = "VolumeZone"
+    applies_to = attrgetter("pod_class.volumes")
 
     def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "VolumesCheck | None":
         uses = _uses(scheduling_class)
@@ -157,6 +161,7 @@ class VolumesCheck:
 
 class VolumeZone:
     name = "VolumeZone"
+    applies_to = attrgetter("pod_class.volumes")
 
     def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "ZoneFilter | None":
         uses = _uses(scheduling_class)
@@ -219,6 +224,7 @@ _FULL_MARKS = 100
 
 class VolumePreference:
     name = "VolumeBinding"
+    applies_to = attrgetter("pod_class.volumes")
 
     def __init__(self, weight: int = 1) -> None:
         self.weight = weight

@@ -6,6 +6,7 @@ volume counts once, however many pods use it.
 
 from collections import Counter
 from collections.abc import Sequence
+from operator import attrgetter
 
 import numpy as np
 
@@ -24,6 +25,7 @@ _CLAIM_TAKEN = (
 
 class ClaimsExist:
     name = "VolumeRestrictions"
+    applies_to = attrgetter("pod_class.volumes")
 
     def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "ExistenceCheck | None":
         needs = scheduling_class.pod_class.volumes
@@ -47,6 +49,7 @@ class ExistenceCheck:
 
 class VolumeRestrictions:
     name = "VolumeRestrictions"
+    applies_to = attrgetter("pod_class.volumes")
 
     def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "SharingFilter | None":
         needs = scheduling_class.pod_class.volumes
@@ -96,6 +99,7 @@ _FULL = "node(s) exceed max volume count"
 
 class VolumeLimits:
     name = "NodeVolumeLimits"
+    applies_to = attrgetter("pod_class.volumes")
 
     def compile(self, scheduling_class: SchedulingClass, context: RuleContext) -> "LimitsFilter | None":
         needs = scheduling_class.pod_class.volumes

@@ -249,17 +249,26 @@ class ClusterState:
 
     def attach(self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray) -> None:
         """Put each pod of one class on its row; a row may occur several times."""
-        needs = pod_class.volumes
         for record, row in zip(records, rows.tolist(), strict=True):
-            if needs is not None:
-                record.volumes = self.storage.steps(needs, row)
-            if pod_class.devices is not None:
-                self.devices.proposals.place(record.ref.uid, record.pod, pod_class.devices, row)
-            self._note(record, self.nodes.names[row])
+            self._put(record, row)
         if len(records) <= _FEW:
             self._count_few(records, rows.tolist(), 1)
         else:
             self._count(pod_class, records, rows)
+
+    def attach_one(self, record: PodRecord, row: int) -> None:
+        """Put a pod on its row."""
+        self._put(record, row)
+        self._count_one(record, row, 1)
+        self.nodes.touch(row)
+
+    def _put(self, record: PodRecord, row: int) -> None:
+        pod_class = record.pod_class
+        if pod_class.volumes is not None:
+            record.volumes = self.storage.steps(pod_class.volumes, row)
+        if pod_class.devices is not None:
+            self.devices.proposals.place(record.ref.uid, record.pod, pod_class.devices, row)
+        self._note(record, self.nodes.names[row])
 
     def attach_for_good(self, record: PodRecord, node: str) -> None:
         """Follow a binding that was observed."""
@@ -283,7 +292,8 @@ class ClusterState:
         node, record.node = record.node, ""
         if record.pod_class.devices is not None:
             record.devices = self.devices.proposals.remove(record.ref.uid)
-        self.minimum_reservations.note(record.group)
+        if self.minimum_reservations.groups:
+            self.minimum_reservations.note(record.group)
         on_node = self._pods_on[node]
         del on_node[record.ref.uid]
         if not on_node:
@@ -372,7 +382,8 @@ class ClusterState:
 
     def _note(self, record: PodRecord, node: str) -> None:
         record.node = node
-        self.minimum_reservations.note(record.group)
+        if self.minimum_reservations.groups:
+            self.minimum_reservations.note(record.group)
         self._pods_on.setdefault(node, {})[record.ref.uid] = record
         if record.pod_class.volumes is not None:
             self.storage.take(record.ref.uid, record.pod_class.volumes, record.volumes, node)
@@ -380,20 +391,25 @@ class ClusterState:
     def _count_there(self, record: PodRecord, node: str, sign: int) -> None:
         row = self.nodes.row_of.get(node)
         if row is not None:
-            self._count_few([record], [row], sign)
+            self._count_one(record, row, sign)
+            self.nodes.touch(row)
 
     def _count_few(self, records: Sequence[PodRecord], rows: Sequence[int], sign: int) -> None:
         """Count or uncount pods one by one: most pods come alone or in small numbers."""
         for record, row in zip(records, rows, strict=True):
-            pod_class = record.pod_class
-            self.nodes.change_usage_of_row(row, pod_class.load, sign)
-            self.usage.add_to_row(record.effective_priority, row, pod_class.load, sign)
-            for column in self.classes.brought[pod_class]:
-                column.add_one(row, sign)
-            if self.census.has_queries:
-                for column in self.census.matched(record.labels):
-                    column.add_one(row, sign)
+            self._count_one(record, row, sign)
         self.nodes.touch_all(rows if len(rows) == 1 else list(dict.fromkeys(rows)))
+
+    def _count_one(self, record: PodRecord, row: int, sign: int) -> None:
+        """Count or uncount a pod; the caller touches the row."""
+        pod_class = record.pod_class
+        self.nodes.change_usage_of_row(row, pod_class.load, sign)
+        self.usage.add_to_row(record.effective_priority, row, pod_class.load, sign)
+        for column in self.classes.brought[pod_class]:
+            column.add_one(row, sign)
+        if self.census.has_queries:
+            for column in self.census.matched(record.labels):
+                column.add_one(row, sign)
 
     def _count(self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray) -> None:
         """The same for many pods of one class that are put on nodes."""

@@ -12,7 +12,7 @@ import msgspec
 from posse.engine.devices.proposals import Held
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.state.cluster_state import ClusterState
-from posse.engine.state.invariants import ensure, no_row_over_capacity
+from posse.engine.state.invariants import ensure, no_row_over_capacity, row_not_over_capacity
 from posse.engine.state.pod_record import PodRecord
 
 
@@ -46,6 +46,13 @@ class Draft:
         self._state.attach(pod_class, records, rows)
         self._state.turn = int(rows[-1]) + 1
         no_row_over_capacity(self._state.nodes, rows, [index for index, _ in pod_class.limited])
+
+    def place_one(self, record: PodRecord, row: int) -> None:
+        """The same for a single pod."""
+        self._steps.append(_Placed((record,), self._state.turn))
+        self._state.attach_one(record, row)
+        self._state.turn = row + 1
+        row_not_over_capacity(self._state.nodes, row, record.pod_class.limited)
 
     def remove(self, records: Sequence[PodRecord]) -> None:
         nodes = tuple(record.node for record in records)

@@ -26,17 +26,19 @@ def no_row_over_capacity(nodes: NodeTable, rows: IntArray, resources: Sequence[i
 
     Pods bound by others may overfill a node; then nothing that needs the overfilled resource is placed there.
     """
-    if rows.size == 1:
-        row = int(rows[0])
-        for resource in resources:
-            if nodes.requested[resource, row] > nodes.allocatable[resource, row]:
-                _over_capacity(nodes, row, resource)
-        return
     lines = np.array(resources, dtype=np.int64)[:, None]
     over = nodes.requested[lines, rows] > nodes.allocatable[lines, rows]
     if over.any():
         line, position = (int(found[0]) for found in np.nonzero(over))
         _over_capacity(nodes, int(rows[position]), resources[line])
+
+
+def row_not_over_capacity(nodes: NodeTable, row: int, requests: Sequence[tuple[int, int]]) -> None:
+    """The same for one row and the resources of these requests."""
+    requested, allocatable = nodes.requested, nodes.allocatable
+    for resource, _ in requests:
+        if requested[resource, row] > allocatable[resource, row]:
+            _over_capacity(nodes, row, resource)
 
 
 def _over_capacity(nodes: NodeTable, row: int, resource: int) -> None:

@@ -25,7 +25,7 @@ _NOTHING = Share()
 
 class MinimumReservations:
     def __init__(self) -> None:
-        self._groups: dict[GroupKey, Callable[[], Share]] = {}
+        self.groups: dict[GroupKey, Callable[[], Share]] = {}
         """For every group with minResources: a function that computes its current reservation."""
         self._changed: dict[GroupKey, None] = {}
         """Groups that changed since the last query."""
@@ -34,17 +34,17 @@ class MinimumReservations:
         """Sums of the shares by effective priority."""
 
     def put(self, key: GroupKey, share: Callable[[], Share]) -> None:
-        self._groups[key] = share
+        self.groups[key] = share
         self._changed[key] = None
 
     def drop(self, key: GroupKey) -> None:
-        if self._groups.pop(key, None) is not None:
+        if self.groups.pop(key, None) is not None:
             self._changed.pop(key, None)
             self._replace(key, _NOTHING)
 
     def note(self, key: GroupKey | None) -> None:
         """A member was attached or detached, or the group changed."""
-        if self._groups and key in self._groups:
+        if key in self.groups:
             self._changed[key] = None
 
     def against(self, effective_priority: int) -> Amounts:
@@ -56,11 +56,6 @@ class MinimumReservations:
                 _add(sums, total, 1)
         return sums
 
-    @property
-    def is_used(self) -> bool:
-        """Whether any group states minResources."""
-        return bool(self._groups)
-
     def holders(self) -> Collection[GroupKey]:
         """The groups that something is reserved for."""
         self._catch_up()
@@ -68,7 +63,7 @@ class MinimumReservations:
 
     def _catch_up(self) -> None:
         for key in self._changed:
-            self._replace(key, self._groups[key]())
+            self._replace(key, self.groups[key]())
         self._changed.clear()
 
     def _replace(self, key: GroupKey, share: Share) -> None:

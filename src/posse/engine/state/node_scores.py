@@ -51,7 +51,7 @@ class RankMemo:
 
 
 class StateRanks:
-    """Ranks of rows by the numbers of their resource states, for more rows than a few."""
+    """Ranks by the numbers of resource states, for rows that changed if they are more than a few."""
 
     def __init__(self, states: RowStates) -> None:
         self._states = states
@@ -65,12 +65,11 @@ class StateRanks:
             self._ranks, self._generation = np.empty(0, dtype=np.int64), self._states.generation
         if self._ranks.size < self._states.count:
             more = max(self._states.count, 2 * self._ranks.size) - self._ranks.size
-            self._ranks = np.pad(self._ranks, (0, more), constant_values=_UNRANKED)
-        ranks = self._ranks[numbers]
-        unranked = ranks == _UNRANKED
-        if _has_any(unranked):
-            self._ranks[numbers[unranked]] = compute(rows[unranked])
-            ranks = self._ranks[numbers]
+            self._ranks = np.concatenate((self._ranks, np.full(more, _UNRANKED, dtype=np.int64)))
+        ranks: IntArray = self._ranks[numbers]
+        if ranks.size and ranks[ranks.argmin()] == _UNRANKED:
+            unranked = ranks == _UNRANKED
+            self._ranks[numbers[unranked]] = ranks[unranked] = compute(rows[unranked])
         return ranks
 
 
@@ -82,9 +81,12 @@ class NodeScores:
         self._terms = 1 + len(scheduling_class.pod_class.queries) + len(scheduling_class.matched_by)
         self._rules = rules
         self._memo = RankMemo(self._nodes) if rules.rank_by_resources else None
+        self._states = context.states
         self._ranks = StateRanks(context.states) if rules.rank_by_resources else None
         self._passes: BoolArray = np.empty(0, dtype=np.bool_)
         """Nodes that exist and pass the static filters."""
+        self._all_pass = False
+        """Whether all nodes do."""
         self._points: IntArray = np.empty(0, dtype=np.int64)
         """Points of the static scores."""
         self._has_points = False
@@ -118,15 +120,22 @@ class NodeScores:
 
     def best_row_from(self, turn: int) -> int | None:
         """Return the first row of the best total, from `turn` on and then from row 0; None if all refuse."""
-        rows = self._scope.rows if self.is_row_local else None
-        totals = self.totals() if rows is None else self._rank[rows]
-        place = int(totals.argmax()) if totals.size else 0
-        if not totals.size or totals[place] == REFUSED:
+        rows = None
+        if self.is_row_local:
+            rows = self._scope.rows
+            totals = self._rank if rows is None else self._rank[rows]
+        else:
+            totals = self.totals()
+        if not totals.size:
+            return None
+        place = int(totals.argmax())
+        best = totals[place]
+        if best == REFUSED:
             return None
         first = turn if rows is None else int(np.searchsorted(rows, turn))
         if place < first < totals.size:
             later = first + int(totals[first:].argmax())
-            place = later if totals[later] == totals[place] else place
+            place = later if totals[later] == best else place
         return place if rows is None else int(rows[place])
 
     def totals(self) -> IntArray:
@@ -244,11 +253,12 @@ class NodeScores:
         else:
             rows = self._nodes.touched_since(self._version)
         if rows is None:
-            rank = self._usage_rank(ALL_ROWS)
+            rank = self._usage_rank_of_all()
             self._rank = np.where(self._passes & (rank != REFUSED), rank + self._points, REFUSED)
         else:
-            # Nodes that fail a static filter fail it whatever pods do on them.
-            rows = rows[self._passes[rows]]
+            if not self._all_pass:
+                # Nodes that fail a static filter fail it whatever pods do on them.
+                rows = rows[self._passes[rows]]
             self._rank[rows] = self._rank_with(rows, 0)
         self._version = self._nodes.version
 
@@ -257,6 +267,7 @@ class NodeScores:
         self._passes = self._nodes.alive.copy()
         for made in self._rules.static_filters:
             self._passes &= made.passes(ALL_ROWS)
+        self._all_pass = bool(self._passes[: self._nodes.row_count].all())
         self._points = np.zeros(self._passes.size, dtype=np.int64)
         for weight, score in self._rules.static_scores:
             self._points += weight * score.points(ALL_ROWS)
@@ -285,6 +296,16 @@ class NodeScores:
         self._nodes.change_usage(rows, self._load, pods)
         rank = self._usage_rank(rows)
         self._nodes.change_usage(rows, self._load, -pods)
+        return rank
+
+    def _usage_rank_of_all(self) -> IntArray:
+        """Computed once for each distinct state. Nothing is kept: most classes read all rows only once."""
+        if self._ranks is None or not self._states.pays_for_all():
+            return self._usage_rank(ALL_ROWS)
+        rank = np.full(self._passes.size, REFUSED, dtype=np.int64)
+        rows = np.flatnonzero(self._passes)
+        _, first, state_of_row = np.unique(self._states.of(rows), return_index=True, return_inverse=True)
+        rank[rows] = self._usage_rank(rows[first])[state_of_row]
         return rank
 
     def _usage_rank(self, rows: Rows) -> IntArray:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.pod_record import PodRecord, Usage
 
-_UNCHANGED = nullcontext()
+NOTHING_HELD = nullcontext()
 """Nothing is nominated, so nothing is reserved."""
 _FEW = 8
 """Up to this many pods, reserving one by one is quicker than one sum."""
@@ -30,7 +30,7 @@ class _Held:
 class Nominations:
     def __init__(self, state: ClusterState) -> None:
         self._state = state
-        self._records: dict[str, PodRecord] = {}
+        self.records: dict[str, PodRecord] = {}
         """Waiting pods with a nominated node, by uid."""
         self.changes = 0
         """Grows with every nomination that is made, lost or changed."""
@@ -38,30 +38,30 @@ class Nominations:
         """By priority."""
 
     def __len__(self) -> int:
-        return len(self._records)
+        return len(self.records)
 
     def __iter__(self) -> Iterator[PodRecord]:
-        return iter(self._records.values())
+        return iter(self.records.values())
 
     def put(self, record: PodRecord, node: str) -> None:
         record.nominated = node
-        self._records[record.ref.uid] = record
+        self.records[record.ref.uid] = record
         self.changes += 1
 
     def drop(self, record: PodRecord) -> None:
         """Release the reservation of the pod, if it has one."""
-        if self._records.pop(record.ref.uid, None) is not None:
+        if self.records.pop(record.ref.uid, None) is not None:
             self.changes += 1
             self._state.note_improved(record.nominated, record.effective_priority)
         record.nominated = ""
 
     def note_changed(self, record: PodRecord) -> None:
         """The class or the effective priority of the pod has changed."""
-        self.changes += record.ref.uid in self._records
+        self.changes += record.ref.uid in self.records
 
     def to(self, node: str) -> list[PodRecord]:
         """The pods nominated to the node."""
-        return [record for record in self._records.values() if record.nominated == node]
+        return [record for record in self.records.values() if record.nominated == node]
 
     def crowded_out(self, nodes: Collection[str], priority: int) -> list[PodRecord]:
         """Nominees of lower priority that no longer fit on these nodes, even once terminating pods are gone.
@@ -69,7 +69,7 @@ class Nominations:
         Where more than resources decides, nominees may block each other: then they are always tried again.
         """
         there: dict[str, list[PodRecord]] = {}
-        for record in self._records.values():
+        for record in self.records.values():
             if record.nominated in nodes:
                 there.setdefault(record.nominated, []).append(record)
         crowded = [
@@ -103,19 +103,17 @@ class Nominations:
 
     def held(self, priority: int, trying: Collection[str]) -> AbstractContextManager[None]:
         """Reserve the nominated capacity while pods of this priority are tried."""
-        return self._reserved(priority, trying) if self._records else _UNCHANGED
+        return self._reserved(priority, trying) if self.records else NOTHING_HELD
 
     @contextmanager
     def _reserved(self, priority: int, trying: Collection[str]) -> Iterator[None]:
-        if len(self._records) > _FEW and not any(uid in self._records for uid in trying):
+        if len(self.records) > _FEW and not any(uid in self.records for uid in trying):
             held = self._all_held(priority)
             usage, singly = held.usage, held.singly
         else:
             usage = None
             singly = tuple(
-                r
-                for uid, r in self._records.items()
-                if r.effective_priority >= priority and uid not in trying
+                r for uid, r in self.records.items() if r.effective_priority >= priority and uid not in trying
             )
         if usage is not None:
             self._state.add_usage(usage, 1)
@@ -139,7 +137,7 @@ class Nominations:
             and known.usage.requested.shape == state.nodes.requested.shape
         ):
             return known
-        holding = [record for record in self._records.values() if record.effective_priority >= priority]
+        holding = [record for record in self.records.values() if record.effective_priority >= priority]
         plain = [(record, record.nominated) for record in holding if state.classes.is_only_load(record)]
         singly = tuple(record for record in holding if not state.classes.is_only_load(record))
         held = self._held[priority] = _Held(stamp, state.usage_of(plain), singly)

@@ -120,7 +120,7 @@ class VolumeBook:
         """Grows when the cluster shows something new."""
         self.promise_version = 0
         """Grows when a promise is made or withdrawn."""
-        self._changed_claims: dict[ClaimKey, None] = {}
+        self.changed_claims: dict[ClaimKey, None] = {}
         self._of_class: dict[str, dict[str, VolumeRecord]] = {}
         self._keepers: dict[str, dict[str, ClaimKey]] = {}
         """The claim for which a volume is reserved, by uids of pods with that promise."""
@@ -168,7 +168,7 @@ class VolumeBook:
             self.unreadable_claims[key] = str(error)
 
     def _drop_claim(self, key: ClaimKey) -> None:
-        self._changed_claims[key] = None
+        self.changed_claims[key] = None
         self.claims.pop(key, None)
         self.unreadable_claims.pop(key, None)
 
@@ -188,7 +188,7 @@ class VolumeBook:
 
     def take_changed_claims(self) -> Collection[ClaimKey]:
         """Claims that were added, changed or removed since the last call."""
-        taken, self._changed_claims = self._changed_claims, {}
+        taken, self.changed_claims = self.changed_claims, {}
         return taken
 
     # --- what follows from it ----------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from posse.engine.preemption.ledger import Ledger
 from posse.engine.preemption.member_search import MemberSearch
 from posse.engine.proof import Outcome, Proof
 from posse.engine.state.cluster_state import ClusterState
-from posse.engine.state.nominations import Nominations
+from posse.engine.state.nominations import NOTHING_HELD, Nominations
 from posse.engine.state.pod_record import PodRecord
 from posse.engine.verdict import (
     Code,
@@ -82,7 +82,9 @@ class GroupTrials:
 
     def run(self, group: Root) -> GroupTrial:
         answers = self.questions.answers(group.key)
-        with self.nominations.held(group.waiting_priorities[-1], group.members):
+        nominated = self.nominations
+        priority, members = group.waiting_priorities[-1], group.members
+        with nominated.held(priority, members) if nominated.records else NOTHING_HELD:
             # With an exact solver available, a long search would only delay the other entries.
             attempt = try_placement(self.state, group, answers.plan, is_thorough=not self.questions.asks)
             question = self._question(group, attempt)

@@ -3,6 +3,7 @@ import pytest
 from posse.engine.groups.admission import not_ready
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.keys import GroupKey
+from posse.engine.reporting.hold_messages import hold_text
 from posse.model.workload import SchedulingConstraints, TopologyConstraint
 from tests.support.builders import NAMESPACE, basic_group, gang, gated, pod
 from tests.support.engine_parts import attached, record_of, state_of
@@ -29,12 +30,12 @@ def test_a_complete_group_may_be_tried():
 def test_members_wait_for_their_object():
     waits = hold(None, pod("a"))
     assert (waits.reason, waits.is_error) == ("WaitingForPodGroup", False)
-    assert "g1" in waits.message
+    assert "g1" in hold_text(waits)
 
 
 def test_a_gang_waits_for_its_quorum():
     waits = hold(gang(minimum=3), pod("a"), pod("b"))
-    assert (waits.reason, waits.message) == ("WaitingForPods", "2 of the 3 pods it needs exist")
+    assert (waits.reason, hold_text(waits)) == ("WaitingForPods", "2 of the 3 pods it needs exist")
     assert not waits.is_error
 
 
@@ -45,12 +46,12 @@ def test_members_that_are_on_nodes_count_for_the_quorum():
 def test_one_gated_member_holds_the_whole_group():
     waits = hold(gang(minimum=1), pod("a"), pod("b", scheduling_gates=gated("quota")))
     assert (waits.reason, waits.is_error) == ("SchedulingGated", False)
-    assert waits.message == "1 of its pods has scheduling gates: b (quota)"
+    assert hold_text(waits) == "1 of its pods has scheduling gates: b (quota)"
 
 
 def test_of_many_gated_members_a_few_are_named():
     shut = [pod(f"p{i}", scheduling_gates=gated("quota", "data")) for i in range(5)]
-    assert hold(gang(minimum=1), *shut).message == (
+    assert hold_text(hold(gang(minimum=1), *shut)) == (
         "5 of its pods have scheduling gates: p0 (quota, data), p1 (quota, data), p2 (quota, data) and 2 more"
     )
 
@@ -92,7 +93,7 @@ def test_of_many_gated_members_a_few_are_named():
 )
 def test_a_group_that_contradicts_itself_is_an_error(podgroup, pods, message):
     waits = hold(podgroup, *pods, members_must_match=True)
-    assert (waits.reason, waits.message, waits.is_error) == ("SchedulerError", message, True)
+    assert (waits.reason, hold_text(waits), waits.is_error) == ("SchedulerError", message, True)
 
 
 def test_equal_priorities_and_policies_do_not_contradict():

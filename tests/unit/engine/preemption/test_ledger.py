@@ -15,7 +15,7 @@ HERE = {"place": "here"}
 def under_way(driver):
     return {
         key: (sorted(preemption.victims), sorted(preemption.left))
-        for key, preemption in driver.engine._knowledge.ledger._under_way.items()
+        for key, preemption in driver.engine._knowledge.ledger.under_way.items()
     }
 
 

@@ -95,7 +95,7 @@ def test_runs_of_one_limit_say_how_much_of_it_is_used():
         run_for(driver, f"r{number}", seconds, limit=3600)
         run_for(driver, f"s{number}", 10 * seconds, limit=7200)
     found = of_pod(driver, "next", limit=3600)
-    assert (found.usual, found.late, found.safe, found.limit) == (120.0, 600.0, 3600.0, 3600.0)
+    assert (found.usual, found.safe, found.limit) == (120.0, 3600.0, 3600.0)
     assert (found.source, found.basis) == (
         RunTimeSource.LIMIT,
         f"3 runs of equal pods in namespace {NAMESPACE}",
@@ -109,7 +109,7 @@ def test_a_run_with_a_limit_is_never_expected_beyond_it():
     driver = Driver(*nodes(1))
     for number in range(LEAST_RUNS):
         run_for(driver, f"r{number}", 100.0, limit=3600)
-    assert of_pod(driver, "old", age=2000.0, limit=3600).late == 3600.0
+    assert of_pod(driver, "old", age=2000.0, limit=3600).usual == 3600.0
 
 
 def test_pods_that_were_deleted_or_ended_before_the_clock_went_back_teach_nothing():
@@ -182,6 +182,6 @@ def test_a_run_beyond_all_that_is_known_is_expected_to_go_on_for_as_long_again()
     assert history.expected(kind, 100.0) is None
     for seconds in range(1, 11):
         history.learn(kind, float(seconds))
-    assert history.expected(kind, 100.0).late == 200.0
+    assert history.expected(kind, 100.0).usual == 200.0
     known = history.expected(kind)
-    assert (known.usual, known.late, known.safe) == (6.0, 8.0, 10.0)
+    assert (known.usual, known.safe) == (6.0, 10.0)

@@ -77,7 +77,7 @@ def fill(
             row = _next_row(state, scores)
             if row is None:
                 break
-            draft.place([records[placed]], np.array([row]))
+            draft.place_one(records[placed], row)
             placed += 1
     return placed
 

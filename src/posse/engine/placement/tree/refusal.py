@@ -11,7 +11,6 @@ from posse.engine.causes import (
     ConfinedTo,
     GroupRefused,
     InBestDomain,
-    LacksMembers,
     NoDomainForTree,
     NoneWaitingFits,
     TooFewGroups,
@@ -149,7 +148,7 @@ def _fare_and_undo(state: ClusterState, top: Part) -> PartResult:
 
 def _fare(state: ClusterState, draft: Draft, part: Part, rows: Rows) -> PartResult:
     if not part.is_admissible:
-        return PartResult(part, 0, Verdict(Code.UNRESOLVABLE, LacksMembers(part.lack)))
+        return PartResult(part, 0, Verdict(Code.UNRESOLVABLE, part.lack))
     if not isinstance(part, GroupRecord):
         return _fare_of_branch(state, draft, part, rows)
     with inside(state, rows):
@@ -161,8 +160,8 @@ def _fare_of_leaf(state: ClusterState, draft: Draft, leaf: GroupRecord) -> PartR
     if not waiting:
         return PartResult(leaf, leaf.attached_count, SUCCESS)
     if leaf.is_over:
-        lacks = LacksMembers(leaf.lack, has_finished_members=True)
-        why = Verdict(Code.UNRESOLVABLE, lacks)
+        lack = leaf.lack
+        why = Verdict(Code.UNRESOLVABLE, lack and replace(lack, has_finished_members=True))
         return PartResult(leaf, leaf.attached_count, SUCCESS, tuple((record, why) for record in waiting))
     is_beside_others = bool(draft.placed())
     attempt = attempt_in(state, draft, leaf)
@@ -270,8 +269,8 @@ def _below(part: Part) -> Iterator[Part]:
 
 
 def _untried(part: Part, above: Verdict) -> Verdict:
-    """A part that lacks pods is told so, whatever is above it."""
-    return above if part.is_admissible else Verdict(Code.UNRESOLVABLE, LacksMembers(part.lack))
+    """A part that lacks pods says so, whatever is above it."""
+    return above if part.is_admissible else Verdict(Code.UNRESOLVABLE, part.lack)
 
 
 def _members(fared: PartResult, above: Verdict | None) -> Iterator[tuple[PodRecord, Verdict]]:

@@ -1,0 +1,91 @@
+"""Ranks that are computed once for all rows of equal resources are those that each row gets by itself."""
+
+from unittest.mock import patch
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from posse.engine.nodes import row_states
+from posse.engine.nodes.row_states import RowStates
+from posse.engine.state.node_scores import FEW, REFUSED
+from tests.differential.strategies import pod_named, sized_pods
+from tests.support.builders import node, pod, taint
+from tests.support.engine_parts import attached, state_of, tables_for
+
+ROWS = 4 * FEW
+
+shapes = st.builds(
+    lambda cpu, memory, gpu, closed: {
+        "cpu": cpu,
+        "memory": memory,
+        "example.com/gpu": gpu,
+        "taints": [taint("closed")] if closed else (),
+    },
+    st.sampled_from(["500m", "2", "8"]),
+    st.sampled_from(["512Mi", "16Gi"]),
+    st.sampled_from([None, "1"]),
+    st.sampled_from([False, False, False, True]),
+)
+clusters = st.lists(shapes, min_size=1, max_size=3).flatmap(
+    lambda few: st.lists(st.sampled_from(few), min_size=ROWS, max_size=ROWS)
+)
+"""Many nodes of few shapes."""
+placements = st.tuples(sized_pods(), st.integers(0, ROWS - 1))
+at_first = st.lists(placements, max_size=2 * ROWS)
+later_on = st.lists(placements, min_size=FEW + 1, max_size=ROWS // 2)
+"""Too many to look up one by one, and too few to read all rows again."""
+
+
+def attach_all(state, drawn, prefix):
+    return [
+        attached(state, pod_named(one, f"{prefix}{index}"), f"n{row}")
+        for index, (one, row) in enumerate(drawn)
+    ]
+
+
+def row_by_row(scores):
+    """Return the total of every row, each asked for by itself."""
+    passes = scores.passes_when_empty()
+    ranks = [int(scores._usage_rank(np.array([row]))[0]) for row in range(passes.size)]
+    return [
+        rank + int(scores._points[row]) if passes[row] and rank != REFUSED else REFUSED
+        for row, rank in enumerate(ranks)
+    ]
+
+
+@given(clusters, st.lists(sized_pods(), min_size=1, max_size=4), at_first, later_on, st.integers(0, ROWS - 1))
+def test_ranks_by_state_are_those_row_by_row(described, kinds, there, later, lost):
+    with (
+        patch.object(row_states, "_FEW_READS", -1),
+        patch.object(RowStates, "of", autospec=True, side_effect=RowStates.of) as numbered,
+    ):
+        state = state_of(*(node(f"n{index}", **one) for index, one in enumerate(described)))
+        records = attach_all(state, there, "there-")
+        classes = [tables_for(state, one).scores for one in kinds]
+
+        def check():
+            for scores in classes:
+                assert scores.totals().tolist() == row_by_row(scores)
+
+        check()
+        assert numbered.call_count >= len(dict.fromkeys(map(id, classes)))
+        attach_all(state, later, "later-")
+        check()
+        for record in records:
+            state.detach(record)
+        check()
+        state.drop_node(f"n{lost}")
+        check()
+        state.put_node(node(f"n{lost}", cpu="3"))
+        check()
+
+
+def test_a_full_read_keeps_no_ranks():
+    with patch.object(row_states, "_FEW_READS", -1):
+        state = state_of(*(node(f"n{index}", cpu=f"{index + 1}") for index in range(ROWS)))
+        scores = tables_for(state, pod(cpu="1")).scores
+        assert scores.totals().max() > REFUSED
+        assert state.context.states.count == ROWS
+        assert scores._ranks is not None
+        assert not scores._ranks._ranks.size
