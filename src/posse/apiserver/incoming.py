@@ -47,6 +47,7 @@ def accept(kind: Kind, body: Json, options: WriteOptions, old: Json | None = Non
         check_values(body, old)
     if options.field_validation != "Ignore":
         unknown = _unknown(struct, body, old and to_version(kind, old, version))
+        unknown += [f'duplicate field "{path}"' for path in options.repeated]
         if unknown and options.field_validation == "Strict":
             raise _unfit(kind, version, f"strict decoding error: {', '.join(unknown)}")
         options.warnings.extend(unknown)

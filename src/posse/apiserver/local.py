@@ -11,7 +11,7 @@ from posse.apiserver.service import ApiService
 from posse.apiserver.time_slices import TimeSlices
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.machinery.kind import Json, Kind
-from posse.transport.objects import Listing, ShownJson, WatchEvent
+from posse.transport.objects import Listing, Page, ShownJson, WatchEvent
 from posse.transport.patches import Patch
 from posse.transport.transport import PodBinding
 
@@ -40,6 +40,10 @@ class LocalTransport:
         listing = self._service.list(kind, namespace, Selection(labels, fields))
         await self._committer.durable()
         return Listing([ShownJson(stored.obj) for stored in listing.stored], listing.resource_version)
+
+    async def pages(self, kind: Kind, *, labels: str = "") -> AsyncIterator[Page]:
+        listing = await self.list(kind, labels=labels)
+        yield Page(listing.shown, listing.resource_version)
 
     async def watch(
         self,

@@ -38,14 +38,14 @@ class QuotaLedger:
         if not self._used:
             return
         namespace = ((new or old or {}).get("metadata") or {}).get("namespace", "")
-        if kind is RESOURCE_QUOTA:
-            self._quota_changed(namespace, old, new)
-        elif kind in QUOTA_KINDS:
+        if kind in QUOTA_KINDS:
             for quota, used in self._used.get(namespace, ()):
                 if old is not None:
                     used.subtract(charge(kind, old, quota))
                 if new is not None:
                     used.update(charge(kind, new, quota))
+        if kind is RESOURCE_QUOTA:
+            self._quota_changed(namespace, old, new)
 
     def _quota_changed(self, namespace: str, old: Json | None, new: Json | None) -> None:
         """A new status changes nothing, and other quotas stay as they were counted."""

@@ -16,7 +16,7 @@ FieldValidation = Literal["Ignore", "Warn", "Strict"]
 class WriteOptions:
     """How a create, update or patch is to be carried out. Fields are owned only where there is a manager.
 
-    `warnings` collects what the caller should be told.
+    `warnings` collects what the caller should be told, `repeated` names the fields that the body has twice.
     """
 
     dry_run: bool = False
@@ -24,6 +24,7 @@ class WriteOptions:
     field_manager: str = ""
     force: bool = False
     warnings: list[str] = field(default_factory=list)
+    repeated: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ since is undone. Once those changes are forgotten, the version has expired.
 """
 
 import base64
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -21,9 +22,14 @@ from posse.store.store import Place, Store
 Predicate = Callable[[Json], bool]
 ALWAYS_SELECTABLE = ("metadata.name", "metadata.namespace")
 CONTINUE_EXPIRED = (
-    "The provided continue parameter is too old to display a consistent list result. "
-    "You must start a new list without the continue parameter."
+    "The provided continue parameter is too old to display a consistent list result. You can start a "
+    "new list without the continue parameter, or use the continue token in this response to retrieve "
+    "the remainder of the results. Continuing with the provided token results in an inconsistent list - "
+    "objects that were created, modified, or deleted between the time the first chunk was returned and "
+    "now may show up in the list."
 )
+# In a token: go on behind its place, with what is there by now.
+LATEST = 0
 
 
 class _Token(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
@@ -48,8 +54,11 @@ def predicate(kind: Kind, selection: Selection) -> Predicate | None:
                 f"field label not supported: {term.path}; {kind.plural} can be selected by {offers}"
             )
 
+    def text_of(obj: Mapping[str, Any], path: str) -> str:
+        return field_text(obj, path) or kind.absent_fields.get(path, "")
+
     def accepts(obj: Json) -> bool:
-        return labels.matches(obj["metadata"].get("labels") or {}) and fields.matches(obj, field_text)
+        return labels.matches(obj["metadata"].get("labels") or {}) and fields.matches(obj, text_of)
 
     return accepts
 
@@ -61,7 +70,7 @@ def listing(store: Store, kind: Kind, namespace: str | None, selection: Selectio
     try:
         found: Sequence[Stored] = store.list_at(resource_of(kind), version, namespace, after)
     except HistoryExpired as error:
-        raise expired(CONTINUE_EXPIRED if after else str(error)) from error
+        raise (_outdated(after) if after else expired(str(error))) from error
     if accepts:
         found = [stored for stored in found if accepts(stored.obj)]
     if not selection.limit or len(found) <= selection.limit:
@@ -69,7 +78,7 @@ def listing(store: Store, kind: Kind, namespace: str | None, selection: Selectio
     page = found[: selection.limit]
     # Kubernetes counts the rest only where no selector would have to look at all of it.
     remaining = None if accepts else len(found) - len(page)
-    return ListPage(page, str(version), _token(version, page[-1]), remaining)
+    return ListPage(page, str(version), _token(version, _place_of(page[-1])), remaining)
 
 
 def _start(store: Store, selection: Selection) -> tuple[int, Place | None]:
@@ -77,8 +86,8 @@ def _start(store: Store, selection: Selection) -> tuple[int, Place | None]:
     if selection.continue_token:
         token = _read_token(selection.continue_token)
         if token.version > store.version:
-            raise expired(CONTINUE_EXPIRED)
-        return token.version, token.place
+            raise _outdated(token.place)
+        return token.version or store.version, token.place
     asked = int(selection.resource_version or 0)
     if asked > store.version:
         message = f"Too large resource version: {asked}, current: {store.version}"
@@ -106,9 +115,18 @@ def _check_match(selection: Selection) -> None:
     raise ApiError(422, "Invalid", f'ListOptions.meta.k8s.io "" is invalid: {error}', details)
 
 
-def _token(version: int, last: Stored) -> str:
+def _outdated(after: Place) -> ApiError:
+    """Refuse a token whose version is forgotten, with one that goes on at the same place."""
+    return expired(CONTINUE_EXPIRED, continue_token=_token(LATEST, after))
+
+
+def _place_of(last: Stored) -> Place:
     metadata = last.obj["metadata"]
-    token = _Token(version, (metadata.get("namespace", ""), metadata["name"]))
+    return metadata.get("namespace", ""), metadata["name"]
+
+
+def _token(version: int, place: Place) -> str:
+    token = _Token(version, place)
     return base64.urlsafe_b64encode(msgspec.json.encode(token)).decode().rstrip("=")
 
 

@@ -356,9 +356,10 @@ class ApiService:
         rules.default(new)
         rules.stamp(new, old.obj, format_timestamp(self._clock()))
         drop_disabled_fields(kind, new, old.obj, self.gates)
-        admit_update(kind, new, self._objects)
         prepare = rules.prepare_status_update if change.subresource == "status" else rules.prepare_update
         prepare(new, old.obj)
+        if not change.subresource:
+            admit_update(kind, new, self._objects)
         carry_over(new, old.obj)
         _refuse(kind, new, update_errors(kind, new, old.obj, change.version))
         if change.owners is None:
@@ -375,7 +376,7 @@ class ApiService:
         # Writing what is already there would wake every watcher for nothing.
         if new == old.obj:
             return old.obj
-        if may_vanish(new):
+        if may_vanish(kind, new):
             self._objects.remove(kind, old)
             return new
         return self._objects.replace(kind, new, old).obj

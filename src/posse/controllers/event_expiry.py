@@ -31,7 +31,8 @@ _encode = msgspec.json.Encoder().encode
 class _Known(NamedTuple):
     observed: float
     size_bytes: int
-    event: Json
+    namespace: str
+    name: str
 
 
 class EventExpiry(Reconciler):
@@ -52,7 +53,10 @@ class EventExpiry(Reconciler):
         before = self._forget(uid)
         if is_deleting(obj):
             return
-        known = self._events[uid] = _Known(observed, len(_encode(obj)), obj)
+        metadata = obj["metadata"]
+        # Not the whole event: there are some ten thousand.
+        known = _Known(observed, len(_encode(obj)), metadata["namespace"], metadata["name"])
+        self._events[uid] = known
         self._bytes += known.size_bytes
         if before is None or before.observed != observed:
             heapq.heappush(self._by_time, (observed, uid))
@@ -67,8 +71,9 @@ class EventExpiry(Reconciler):
         expired: list[Json] = []
         while len(expired) < MAX_DELETED_AT_ONCE and self._has_surplus(now):
             observed, uid = heapq.heappop(self._by_time)
-            if uid in self._events and self._events[uid].observed == observed:
-                expired.append(self._events[uid].event)
+            known = self._events.get(uid)
+            if known is not None and known.observed == observed:
+                expired.append({"metadata": {"namespace": known.namespace, "name": known.name, "uid": uid}})
                 self._forget(uid)
         result = Plan(wake_at=now if self._has_surplus(now) else now + SWEEP_SECONDS)
         result.then(*(Delete(EVENT, event, "") for event in expired))

@@ -1,6 +1,7 @@
 """A namespace that is being deleted is emptied first; when nothing is left in it, its finalizer is removed.
 
-Objects in it that are already being deleted are waited for.
+Pods go before everything else, so that what they use is there until they have ended. Objects that are already
+being deleted are waited for.
 """
 
 from collections import Counter, defaultdict
@@ -11,12 +12,26 @@ from posse.controllers.reconciler import Reconciler, Touched
 from posse.controllers.steps import Amend, Delete, ExpectAbsent, Plan, Write, is_deleting
 from posse.kinds.core.namespaces import CONTENT_FINALIZER
 from posse.kinds.machinery.kind import Kind
-from posse.kinds.registry import KINDS, NAMESPACE
+from posse.kinds.registry import KINDS, NAMESPACE, POD
 from posse.model.timestamps import format_timestamp
 
 Json = dict[str, Any]
 
 CONTENT_REMAINING = "NamespaceContentRemaining"
+# What Kubernetes says beside it as long as nothing goes wrong: type, reason and message.
+NO_FAILURES = (
+    ("NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered"),
+    (
+        "NamespaceDeletionGroupVersionParsingFailure",
+        "ParsedGroupVersions",
+        "All legacy kube types successfully parsed",
+    ),
+    (
+        "NamespaceDeletionContentFailure",
+        "ContentDeleted",
+        "All content successfully deleted, may be waiting on finalization",
+    ),
+)
 
 NAMESPACED_KINDS = tuple(kind for kind in KINDS if kind.namespaced and kind.stored is kind)
 
@@ -51,6 +66,7 @@ class NamespaceDeletion(Reconciler):
         contents.pop(metadata["uid"], None)
         if not contents:
             del self._contents[metadata["namespace"]]
+        if not contents or kind is POD:
             self._touch(metadata["namespace"])
 
     def plan(self, key: str, now: float) -> Plan:
@@ -61,7 +77,8 @@ class NamespaceDeletion(Reconciler):
         contents = self._contents.get(key, {}).values()
         if contents:
             result.then(*_remaining(namespace, [kind for kind, _ in contents], now))
-            result.then(*(Delete(kind, obj, "") for kind, obj in contents if not is_deleting(obj)))
+            pods = [each for each in contents if each[0] is POD]
+            result.then(*(Delete(kind, obj, "") for kind, obj in pods or contents if not is_deleting(obj)))
             return result
         finalizers = (namespace.get("spec") or {}).get("finalizers") or []
         if CONTENT_FINALIZER in finalizers:
@@ -83,12 +100,14 @@ def _remaining(namespace: Json, kinds: Iterable[Kind], now: float) -> Iterator[A
         return
     counts = Counter(kind.group_resource for kind in kinds)
     parts = ", ".join(f"{name} has {count} resource instances" for name, count in sorted(counts.items()))
-    condition = {
-        "type": CONTENT_REMAINING,
-        "status": "True",
-        "reason": "SomeResourcesRemain",
-        "message": f"Some resources are remaining: {parts}",
-        "lastTransitionTime": format_timestamp(now),
-    }
-    patch = {"metadata": {"uid": namespace["metadata"]["uid"]}, "status": {"conditions": [condition]}}
+    remaining = (CONTENT_REMAINING, "SomeResourcesRemain", f"Some resources are remaining: {parts}")
+    said = [_condition(*failure, "False", now) for failure in NO_FAILURES] + [
+        _condition(*remaining, "True", now)
+    ]
+    patch = {"metadata": {"uid": namespace["metadata"]["uid"]}, "status": {"conditions": said}}
     yield Amend(NAMESPACE, namespace, patch, "status", is_strategic=True)
+
+
+def _condition(name: str, reason: str, message: str, status: str, now: float) -> Json:
+    time = format_timestamp(now)
+    return {"type": name, "status": status, "reason": reason, "message": message, "lastTransitionTime": time}

@@ -18,7 +18,7 @@ class QuotaStatus(Reconciler):
     """Keys are namespaces."""
 
     reporter = "resourcequota-controller"
-    kinds = (RESOURCE_QUOTA, *QUOTA_KINDS)
+    kinds = QUOTA_KINDS
 
     def __init__(self) -> None:
         # By namespace and uid.
@@ -38,9 +38,8 @@ class QuotaStatus(Reconciler):
             if before.get("spec") != obj.get("spec"):
                 self._used.pop(uid, None)
             self._quotas[namespace][uid] = obj
-        else:
-            self._note(namespace, uid)
-            self._objects[namespace][uid] = kind, obj
+        self._note(namespace, uid)
+        self._objects[namespace][uid] = kind, obj
         self._touch(namespace)
 
     def lose(self, kind: Kind, obj: Json) -> None:
@@ -48,9 +47,8 @@ class QuotaStatus(Reconciler):
         if kind is RESOURCE_QUOTA:
             self._quotas[namespace].pop(uid, None)
             self._used.pop(uid, None)
-        else:
-            self._note(namespace, uid)
-            self._objects[namespace].pop(uid, None)
+        self._note(namespace, uid)
+        self._objects[namespace].pop(uid, None)
         self._touch(namespace)
 
     def plan(self, key: str, now: float) -> Plan:

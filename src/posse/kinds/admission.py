@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 
 from posse.kinds.core.cluster_addresses import assign_address
 from posse.kinds.core.limit_ranges import claim_limit_problems, fill_limits, pod_limit_problems
+from posse.kinds.core.node_ports import assign_node_ports
 from posse.kinds.machinery import errors
 from posse.kinds.machinery.filling import entries, fill, section
 from posse.kinds.machinery.kind import Json, Kind
@@ -63,43 +64,28 @@ def admit_create(kind: Kind, obj: Json, cluster: ClusterView) -> None:
     """Complete the object in place, or raise ApiError."""
     if kind.namespaced:
         _require_live_namespace(kind, obj, cluster)
-    if kind in PRIORITISED:
-        _resolve_priority(kind, obj, cluster)
-    if kind is POD:
-        _tolerate_failing_nodes(section(obj, "spec"))
-        fill_limits(obj, cluster.list(LIMIT_RANGE, section(obj, "metadata").get("namespace")))
-    elif kind in PRIORITISED:
-        _protect(section(obj, "metadata"))
-    elif kind is SERVICE:
-        assign_address(kind, obj, cluster.list(SERVICE, None))
-    elif kind is PERSISTENT_VOLUME_CLAIM:
-        fill_default_class(obj, cluster.list(STORAGE_CLASS, None))
-    elif kind is PRIORITY_CLASS:
-        _require_single_default(obj, cluster)
-    elif kind is RESOURCE_CLAIM:
-        _require_admin_namespace(kind, obj, section(obj, "spec"), cluster)
-    elif kind is RESOURCE_CLAIM_TEMPLATE:
-        _require_admin_namespace(kind, obj, section(section(obj, "spec"), "spec"), cluster)
+    for admit in _ON_CREATE.get(kind, ()):
+        admit(kind, obj, cluster)
 
 
 def admit_amounts(kind: Kind, obj: Json, cluster: ClusterView) -> None:
     """Hold a valid object against the limit ranges of its namespace."""
-    if kind in (POD, PERSISTENT_VOLUME_CLAIM):
-        ranges = cluster.list(LIMIT_RANGE, obj["metadata"]["namespace"])
-        check = pod_limit_problems if kind is POD else claim_limit_problems
-        if problems := check(obj, ranges):
-            text = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
-            raise errors.forbidden(kind, _name_of(obj), text)
+    check = _LIMIT_CHECKS.get(kind)
+    if check is not None and (
+        problems := check(obj, cluster.list(LIMIT_RANGE, obj["metadata"]["namespace"]))
+    ):
+        text = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
+        raise errors.forbidden(kind, _name_of(obj), text)
 
 
 def admit_update(kind: Kind, obj: Json, cluster: ClusterView) -> None:
-    if kind is PRIORITY_CLASS:
-        _require_single_default(obj, cluster)
+    for admit in _ON_UPDATE.get(kind, ()):
+        admit(kind, obj, cluster)
 
 
 def admit_delete(kind: Kind, name: str) -> None:
-    if kind is NAMESPACE and name in IMMORTAL_NAMESPACES:
-        raise errors.forbidden(kind, name, "this namespace may not be deleted")
+    if name in _UNDELETABLE.get(kind, ()):
+        raise errors.forbidden(kind, name, f"this {kind.singular} may not be deleted")
 
 
 def _require_live_namespace(kind: Kind, obj: Json, cluster: ClusterView) -> None:
@@ -171,7 +157,7 @@ def _priority_of(priority_class: Json) -> _Priority:
     return _Priority(priority_class["metadata"]["name"], priority_class.get("value") or 0, policy)
 
 
-def _require_single_default(obj: Json, cluster: ClusterView) -> None:
+def _require_single_default(_kind: Kind, obj: Json, cluster: ClusterView) -> None:
     if obj.get("globalDefault") is not True:
         return
     name = _name_of(obj)
@@ -180,6 +166,14 @@ def _require_single_default(obj: Json, cluster: ClusterView) -> None:
             marked = other["metadata"]["name"]
             text = f"PriorityClass {marked} is already marked as default. Only one default can exist"
             raise errors.forbidden(PRIORITY_CLASS, name, text)
+
+
+def _admit_claim(kind: Kind, obj: Json, cluster: ClusterView) -> None:
+    _require_admin_namespace(kind, obj, section(obj, "spec"), cluster)
+
+
+def _admit_claim_template(kind: Kind, obj: Json, cluster: ClusterView) -> None:
+    _require_admin_namespace(kind, obj, section(section(obj, "spec"), "spec"), cluster)
 
 
 def _require_admin_namespace(kind: Kind, obj: Json, spec: Json, cluster: ClusterView) -> None:
@@ -197,7 +191,24 @@ def _require_admin_namespace(kind: Kind, obj: Json, spec: Json, cluster: Cluster
             raise errors.invalid(kind, _name_of(obj), [errors.FieldError.forbidden(field, text)])
 
 
-def _tolerate_failing_nodes(spec: Json) -> None:
+def _fill_limits(_kind: Kind, pod: Json, cluster: ClusterView) -> None:
+    fill_limits(pod, cluster.list(LIMIT_RANGE, section(pod, "metadata").get("namespace")))
+
+
+def _fill_default_class(_kind: Kind, claim: Json, cluster: ClusterView) -> None:
+    fill_default_class(claim, cluster.list(STORAGE_CLASS, None))
+
+
+def _assign_address(kind: Kind, service: Json, cluster: ClusterView) -> None:
+    assign_address(kind, service, cluster.list(SERVICE, None))
+
+
+def _assign_node_ports(kind: Kind, service: Json, cluster: ClusterView) -> None:
+    assign_node_ports(kind, service, cluster.list(SERVICE, None))
+
+
+def _tolerate_failing_nodes(_kind: Kind, pod: Json, _cluster: ClusterView) -> None:
+    spec = section(pod, "spec")
     present = entries(spec, "tolerations")
     for taint in FAILING_NODE_TAINTS:
         if any(_tolerates(toleration, taint) for toleration in present):
@@ -220,7 +231,8 @@ def _tolerates(toleration: Json, taint: str) -> bool:
     return key in ("", taint) and effect in ("", "NoExecute")
 
 
-def _protect(metadata: Json) -> None:
+def _protect(_kind: Kind, group: Json, _cluster: ClusterView) -> None:
+    metadata = section(group, "metadata")
     finalizers = metadata.get("finalizers") or []
     if isinstance(finalizers, list) and POD_GROUP_FINALIZER not in finalizers:
         metadata["finalizers"] = [*finalizers, POD_GROUP_FINALIZER]
@@ -229,3 +241,24 @@ def _protect(metadata: Json) -> None:
 def _name_of(obj: Json) -> str:
     metadata = section(obj, "metadata")
     return str(metadata.get("name") or metadata.get("generateName") or "Unknown")
+
+
+_Admission = Callable[[Kind, Json, ClusterView], None]
+_ON_CREATE: dict[Kind, tuple[_Admission, ...]] = {
+    POD: (_resolve_priority, _tolerate_failing_nodes, _fill_limits),
+    **{kind: (_resolve_priority, _protect) for kind in PRIORITISED if kind is not POD},
+    SERVICE: (_assign_address, _assign_node_ports),
+    PERSISTENT_VOLUME_CLAIM: (_fill_default_class,),
+    PRIORITY_CLASS: (_require_single_default,),
+    RESOURCE_CLAIM: (_admit_claim,),
+    RESOURCE_CLAIM_TEMPLATE: (_admit_claim_template,),
+}
+_ON_UPDATE: dict[Kind, tuple[_Admission, ...]] = {
+    PRIORITY_CLASS: (_require_single_default,),
+    SERVICE: (_assign_node_ports,),
+}
+_LIMIT_CHECKS: dict[Kind, Callable[[Json, Iterable[Json]], list[str]]] = {
+    POD: pod_limit_problems,
+    PERSISTENT_VOLUME_CLAIM: claim_limit_problems,
+}
+_UNDELETABLE = {NAMESPACE: IMMORTAL_NAMESPACES}

@@ -33,3 +33,11 @@ def value_at(*path: str, absent: Any) -> Callable[[Json, float], Any]:
 NAME = PrintedColumn("Name", "string", "Name of the object, unique in its namespace.", 0, name_cell, "name")
 AGE = PrintedColumn("Age", "string", "Time since the object was created.", 0, _age)
 NAME_AND_AGE = (NAME, AGE)
+SCALE_COLUMNS = (
+    NAME,
+    PrintedColumn(
+        "Desired", "integer", "How many parts it is to have.", 0, value_at("spec", "replicas", absent=0)
+    ),
+    PrintedColumn("Available", "integer", "How many it has.", 0, value_at("status", "replicas", absent=0)),
+    AGE,
+)

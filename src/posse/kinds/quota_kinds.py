@@ -11,6 +11,8 @@ from posse.kinds.registry import (
     POD,
     POD_GROUP,
     REPLICA_SET,
+    RESOURCE_CLAIM,
+    RESOURCE_QUOTA,
     SECRET,
     SERVICE,
     STATEFUL_SET,
@@ -30,4 +32,6 @@ QUOTA_KINDS = (
     JOB_SET,
     LEADER_WORKER_SET,
     POD_GROUP,
+    RESOURCE_CLAIM,
+    RESOURCE_QUOTA,
 )

@@ -9,6 +9,7 @@ from posse.kinds.core.leases import LEASE
 from posse.kinds.core.limit_ranges import LIMIT_RANGE
 from posse.kinds.core.namespaces import NAMESPACE
 from posse.kinds.core.nodes import NODE
+from posse.kinds.core.pod_templates import POD_TEMPLATE
 from posse.kinds.core.pods import POD
 from posse.kinds.core.resource_quotas import RESOURCE_QUOTA
 from posse.kinds.core.services import CONFIG_MAP, SECRET, SERVICE, SERVICE_ACCOUNT
@@ -46,6 +47,7 @@ KINDS = (
     PERSISTENT_VOLUME_CLAIM,
     RESOURCE_QUOTA,
     LIMIT_RANGE,
+    POD_TEMPLATE,
     PRIORITY_CLASS,
     WORKLOAD,
     POD_GROUP,

@@ -13,7 +13,7 @@ class AccountTokenSpec(Shape):
         Int64 | None, Meta(description="How long it is valid: at least 600 seconds. Default 3600.")
     ] = None
     bound_object_ref: Annotated[
-        ObjectReference | None, Meta(description="An object with which the token ends; it is not honoured.")
+        ObjectReference | None, Meta(description="A Pod, Secret or Node with which the token ends.")
     ] = None
 
 

@@ -32,8 +32,9 @@ class NodeSpec(Shape):
 class NodeCondition(Shape):
     type: str = ""
     status: str = ""
-    last_heartbeat_time: Timestamp = ""
-    last_transition_time: Timestamp = ""
+    # Servers write null for what was not set; typed so, nodes decode on the fast path.
+    last_heartbeat_time: Timestamp | None = None
+    last_transition_time: Timestamp | None = None
     reason: str = ""
     message: str = ""
 

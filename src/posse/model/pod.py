@@ -202,3 +202,9 @@ class PodTemplateSpec(Shape):
 
     metadata: ObjectMeta = ObjectMeta()
     spec: PodSpec = PodSpec()
+
+
+class PodTemplate(ApiObject):
+    """A template that is kept by itself."""
+
+    template: PodTemplateSpec = PodTemplateSpec()

@@ -15,7 +15,8 @@ from posse.store.errors import HistoryExpired
 from posse.store.objects import Change, Json, Stored
 
 CHANGES_AS_OBJECTS = 500
-"""Per resource; older changes are kept as text."""
+BYTES_AS_OBJECTS = 4 * 1024 * 1024
+"""Per resource, counted as text, which both bound together; older changes are kept as text."""
 
 
 class StoreEvent(NamedTuple):
@@ -70,6 +71,8 @@ class History:
         self._text_only = 0
         self.size_bytes = 0
         """Of all changes, as text."""
+        # The same of those that are kept as objects.
+        self._object_bytes = 0
         # Positions count changes since the start, so they stay meaningful when old changes are dropped.
         self._dropped = 0
 
@@ -80,15 +83,19 @@ class History:
     def append(self, change: Change) -> None:
         self._changes.append(change)
         self.size_bytes += change.size_bytes
+        self._object_bytes += change.size_bytes
         if len(self._changes) > 2 * self._limit:
             self._drop(len(self._changes) - self._limit)
 
     def keep_text_only(self) -> None:
         """Save memory on all but the newest changes, which feeds may not have read yet."""
-        newest = max(self._text_only, len(self._changes) - CHANGES_AS_OBJECTS)
-        for change in self._changes[self._text_only : newest]:
+        while (
+            len(self._changes) - self._text_only > CHANGES_AS_OBJECTS or self._object_bytes > BYTES_AS_OBJECTS
+        ):
+            change = self._changes[self._text_only]
             change.keep_text_only()
-        self._text_only = newest
+            self._object_bytes -= change.size_bytes
+            self._text_only += 1
 
     def halve(self) -> bool:
         """Drop the older half, by bytes, but never the last change; return whether anything was dropped."""
@@ -104,6 +111,7 @@ class History:
             return
         self._floor = self._changes[surplus - 1].version
         self._dropped += surplus
+        self._object_bytes -= sum(change.size_bytes for change in self._changes[self._text_only : surplus])
         self._text_only = max(0, self._text_only - surplus)
         self.size_bytes -= sum(change.size_bytes for change in self._changes[:surplus])
         del self._changes[:surplus]

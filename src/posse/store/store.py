@@ -15,7 +15,7 @@ metadata.resourceVersion.
 import gc
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -57,8 +57,11 @@ class Store:
         history_limit: int = HISTORY_LIMIT,
         max_bytes: int = MAX_STORE_BYTES,
         history_bytes: int = HISTORY_BYTES,
+        text_only: Collection[str] = (),
     ) -> None:
+        """Objects of `text_only` resources are seldom read: they are kept as text once published."""
         self._journal = journal
+        self._text_only = frozenset(text_only)
         self._max_bytes = max_bytes
         self.size_bytes = 0
         """All objects together, as text."""
@@ -76,11 +79,18 @@ class Store:
         self._on_pending: Callable[[], None] | None = None
 
     @classmethod
-    def open(cls, path: Path, *, fsync: bool = True, max_bytes: int = MAX_STORE_BYTES) -> "Store":
+    def open(
+        cls,
+        path: Path,
+        *,
+        fsync: bool = True,
+        max_bytes: int = MAX_STORE_BYTES,
+        text_only: Collection[str] = (),
+    ) -> "Store":
         """Open a data directory. DataDirError: it cannot be used, and why; nothing in it was changed."""
         journal = Journal(DataDirectory(path), fsync=fsync)
         try:
-            return cls(journal, max_bytes=max_bytes)
+            return cls(journal, max_bytes=max_bytes, text_only=text_only)
         except BaseException:
             journal.close()
             raise
@@ -234,6 +244,12 @@ class Store:
         if batch:
             self._log.publish(batch)
             del self._unpublished[: len(batch)]
+            self._save_memory(batch)
+
+    def _save_memory(self, published: Sequence[Change]) -> None:
+        for change in published:
+            if change.after is not None and change.key.resource in self._text_only:
+                change.after.keep_text_only()
 
     def _next_version(self) -> int:
         if self._failure:
@@ -246,6 +262,7 @@ class Store:
         self.size_bytes += sum(change.growth_bytes for change in changes)
         if self._journal is None:
             self._log.publish(changes)
+            self._save_memory(changes)
             return
         self._unpublished += changes
         with self._handover:
@@ -275,6 +292,8 @@ class Store:
                 stored = Stored(decode(body), version, body)
             except msgspec.DecodeError as error:
                 raise DataDirCorrupt(journal.path, f"{'/'.join(key)}: {error}") from error
+            if key.resource in self._text_only:
+                stored.keep_text_only()
             place = (key.namespace, key.name)
             self.size_bytes += len(body)
             self._objects[key.resource][place] = stored

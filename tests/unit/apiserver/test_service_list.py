@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from posse.apiserver.requests import Selection
-from posse.kinds.registry import EVENT, NAMESPACE, POD
+from posse.kinds.registry import EVENT, NAMESPACE, NODE, POD
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_the_rest_is_not_counted_under_a_selector(many):
     assert page.continue_token
 
 
-def test_a_token_expires_when_the_changes_since_are_forgotten(many, refused):
+def test_a_token_expires_when_the_changes_since_are_forgotten_and_another_goes_on(many, pod, refused):
     page = many.list(POD, None, Selection(limit=2))
     old = many.get(POD, "default", "p0")
     for number in range(300):
@@ -118,6 +118,12 @@ def test_a_token_expires_when_the_changes_since_are_forgotten(many, refused):
         many.update(POD, "default", "p0", changed)
     error = refused(many.list, POD, None, Selection(limit=2, continue_token=page.continue_token))
     assert (error.code, error.reason) == (410, "Expired")
+    many.create(POD, "default", pod("p20"))
+    further = error.status["metadata"]["continue"]
+    rest = many.list(POD, None, Selection(limit=2, continue_token=further))
+    assert names(rest) == ["p2", "p20"]
+    assert int(rest.resource_version) == many.store.version
+    assert names(many.list(POD, None, Selection(limit=2, continue_token=rest.continue_token))) == ["p3", "p4"]
 
 
 @pytest.mark.parametrize("token", ["%%%", "aGVsbG8", base64.b64encode(b"[1]").decode()])
@@ -145,3 +151,11 @@ def test_an_exact_version_is_shown_as_long_as_it_is_known(many, refused):
     assert len(many.list(POD, None).items) == 7
     past = Selection(resource_version="1", resource_version_match="Exact")
     assert len(many.list(POD, None, past).items) == 0
+
+
+def test_switches_that_are_not_set_are_selected_as_off(many):
+    many.create(NODE, "", {"metadata": {"name": "open"}})
+    many.create(NODE, "", {"metadata": {"name": "closed"}, "spec": {"unschedulable": True}})
+    assert names(many.list(NODE, None, Selection(fields="spec.unschedulable=false"))) == ["open"]
+    assert names(many.list(NODE, None, Selection(fields="spec.unschedulable!=false"))) == ["closed"]
+    assert len(many.list(POD, None, Selection(fields="spec.hostNetwork=false")).items) == 8

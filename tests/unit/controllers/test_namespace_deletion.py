@@ -28,15 +28,19 @@ def deletion(*seen):
     return made
 
 
-def test_everything_in_the_namespace_is_deleted_first():
+def test_everything_in_the_namespace_is_deleted_first_and_of_that_the_pods():
     made = deletion((NAMESPACE, namespace()), (POD, thing("a")), (POD_GROUP, thing("b")))
-    assert planned(made) == [Delete(POD, thing("a"), ""), Delete(POD_GROUP, thing("b"), "")]
+    assert planned(made) == [Delete(POD, thing("a"), "")]
+    made.lose(POD, thing("a"))
+    assert planned(made) == [Delete(POD_GROUP, thing("b"), "")]
 
 
 def test_a_condition_says_what_is_left_in_the_namespace():
     made = deletion((NAMESPACE, namespace(conditions=())), (POD, thing("a")), (POD, thing("b")))
     amend, *deletions = planned(made)
-    [condition] = amend.patch["status"]["conditions"]
+    *failures, condition = amend.patch["status"]["conditions"]
+    assert "NamespaceDeletionContentFailure" in {each["type"] for each in failures}
+    assert {each["status"] for each in failures} == {"False"}
     assert condition["reason"] == "SomeResourcesRemain"
     assert condition["message"] == "Some resources are remaining: pods has 2 resource instances"
     assert len(deletions) == 2

@@ -52,9 +52,13 @@ def test_only_what_has_changed_is_counted_again(monkeypatch):
     """A namespace may have a hundred thousand objects, and one of them changes all the time."""
     counted = []
     charge = quota_status.charge
-    monkeypatch.setattr(
-        quota_status, "charge", lambda kind, obj, quota: counted.append(obj) or charge(kind, obj, quota)
-    )
+
+    def noted(kind, obj, quota):
+        if kind is POD:
+            counted.append(obj)
+        return charge(kind, obj, quota)
+
+    monkeypatch.setattr(quota_status, "charge", noted)
     controller = QuotaStatus()
     controller.see(RESOURCE_QUOTA, quota())
     for number in range(50):
@@ -79,3 +83,13 @@ def test_a_quota_that_changes_is_counted_as_a_new_one():
     changed = quota(status) | {"spec": {"hard": {"count/pods": "9"}}}
     controller.see(RESOURCE_QUOTA, changed)
     assert statuses(controller) == [{"hard": {"count/pods": "9"}, "used": {"count/pods": "1"}}]
+
+
+def test_quotas_count_themselves():
+    controller = QuotaStatus()
+    hard = {"resourcequotas": "3"}
+    for name in ("one", "two"):
+        controller.see(RESOURCE_QUOTA, {"metadata": metadata(name), "spec": {"hard": hard}})
+    assert [status["used"] for status in statuses(controller)] == [{"resourcequotas": "2"}] * 2
+    controller.lose(RESOURCE_QUOTA, {"metadata": metadata("one")})
+    assert [status["used"] for status in statuses(controller)] == [{"resourcequotas": "1"}]

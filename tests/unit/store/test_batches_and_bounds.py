@@ -2,9 +2,9 @@
 
 import pytest
 
-from posse.store.change_log import CHANGES_AS_OBJECTS, Interest
+from posse.store.change_log import BYTES_AS_OBJECTS, CHANGES_AS_OBJECTS, History, Interest
 from posse.store.errors import HistoryExpired, ObjectTooLarge, StoreFull
-from posse.store.objects import Conflict, Key
+from posse.store.objects import Change, Conflict, Key, Stored
 from posse.store.store import ABSENT, HISTORY_BYTES, MAX_OBJECT_BYTES, Put, Store
 
 
@@ -123,3 +123,43 @@ def test_history_is_bounded_by_bytes():
     with pytest.raises(HistoryExpired):
         store.watch(Interest("pods"), first)
     assert old_key.name == "a"
+
+
+def event(name):
+    return Put(Key("events", "default", name), {"metadata": {"name": name}, "text": "x"}, ABSENT)
+
+
+def test_objects_of_some_resources_are_kept_as_text_and_read_as_before(tmp_path):
+    """There are ten thousand events, which take three times as much memory as objects."""
+    events = Key("events", "default", "e")
+    with_file = Store.open(tmp_path / "data", text_only=["events"])
+    for store in (with_file, Store(text_only=["events"])):
+        feed = store.watch(Interest("events"), store.version)
+        store.put_all([event("e"), new("p")])
+        store.commit_pending()
+        store.publish_committed()
+        assert store.get(events).is_text_only
+        assert not store.get(Key("pods", "default", "p")).is_text_only
+        assert store.get(events).obj["text"] == "x"
+        assert [seen.obj["metadata"]["name"] for seen in feed.drain()] == ["e"]
+    with_file.close()
+    opened = Store.open(tmp_path / "data", text_only=["events"])
+    assert opened.get(events).is_text_only
+    assert opened.get(events).obj["text"] == "x"
+    opened.close()
+
+
+def test_large_changes_are_kept_as_text_sooner():
+    """100 changes of 200 kB took their memory twice: as objects and as text."""
+    history, stored = History(0, 1000), []
+    for version in range(1, 101):
+        obj = {"metadata": {"resourceVersion": str(version)}, "text": "x" * 200_000}
+        stored.append(Stored(obj, version))
+        history.append(Change(Key("maps", "default", "m"), version, ([None, *stored])[-2], stored[-1]))
+    history.keep_text_only()
+    as_objects = [each for each in stored if not each.is_text_only]
+    assert 1 < len(as_objects) <= BYTES_AS_OBJECTS // 400_000 + 1
+    assert history.halve()
+    history.keep_text_only()
+    assert [change.version for change in history.since(history.end - 40, 0)] == list(range(61, 101))
+    assert len([each for each in stored if not each.is_text_only]) == len(as_objects)

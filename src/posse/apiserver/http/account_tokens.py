@@ -1,7 +1,7 @@
 """Tokens of ServiceAccounts: JSON web tokens, signed with a key that follows from the owner's token.
 
 Nothing is stored: a token names its account and its end. It may do all that the owner may, since the embedded
-server has no roles, and ends early when its account is deleted.
+server has no roles, and ends early when its account, or the object that it is bound to, is deleted.
 """
 
 import hmac
@@ -11,17 +11,20 @@ from collections.abc import Callable
 from hashlib import sha256
 
 from posse.apiserver.service import ApiService
-from posse.kinds.machinery.errors import ApiError, FieldError, bad_request, invalid
-from posse.kinds.machinery.kind import Json
-from posse.kinds.registry import SERVICE_ACCOUNT
+from posse.kinds.machinery.errors import ApiError, FieldError, bad_request, conflict, invalid
+from posse.kinds.machinery.kind import Json, Kind
+from posse.kinds.registry import NODE, POD, SECRET, SERVICE_ACCOUNT
 from posse.model.account_token import AccountToken
 from posse.model.decoding import ShapeError, decode
+from posse.model.meta import ObjectReference
 from posse.model.timestamps import format_timestamp
 
 DEFAULT_SECONDS = 3600
 LEAST_SECONDS = 600
 MOST_SECONDS = 2**32
 ISSUER = "https://kubernetes.default.svc.cluster.local"
+BINDABLE = {kind.name: kind for kind in (POD, SECRET, NODE)}
+DEFAULT_ACCOUNT = "default"
 _HEADER = {"alg": "HS256", "typ": "JWT"}
 _PURPOSE = b"tokens of service accounts"
 
@@ -42,13 +45,17 @@ class AccountTokens:
         seconds = DEFAULT_SECONDS if spec.expiration_seconds is None else spec.expiration_seconds
         _check(name, seconds)
         now, audiences = int(self._clock()), list(spec.audiences) or [ISSUER]
-        who = {"name": name, "uid": account["metadata"]["uid"]}
+        private: Json = {"namespace": namespace, "serviceaccount": _identity(account)}
+        asked: Json = {"audiences": audiences, "expirationSeconds": seconds}
+        if bound := spec.bound_object_ref:
+            private[bound.kind.lower()] = self._bound_object(namespace, name, bound)
+            asked["boundObjectRef"] = request["spec"]["boundObjectRef"]
         claims = {
             "aud": audiences,
             "exp": now + seconds,
             "iat": now,
             "iss": ISSUER,
-            "kubernetes.io": {"namespace": namespace, "serviceaccount": who},
+            "kubernetes.io": private,
             "nbf": now,
             "sub": f"system:serviceaccount:{namespace}:{name}",
         }
@@ -57,7 +64,7 @@ class AccountTokens:
             "kind": "TokenRequest",
             "apiVersion": "authentication.k8s.io/v1",
             "metadata": {"name": name, "namespace": namespace, "creationTimestamp": format_timestamp(now)},
-            "spec": {"audiences": audiences, "expirationSeconds": seconds},
+            "spec": asked,
             "status": status,
         }
 
@@ -70,15 +77,43 @@ class AccountTokens:
         claims = self._claims(token.strip()) if scheme.lower() == "bearer" else None
         if claims is None or claims["exp"] <= self._clock() or ISSUER not in claims["aud"]:
             return None
-        namespace, account = claims["kubernetes.io"]["namespace"], claims["kubernetes.io"]["serviceaccount"]
-        try:
-            found = self._service.get(SERVICE_ACCOUNT, namespace, account["name"])
-        except ApiError:
-            return None
-        if found["metadata"]["uid"] != account["uid"]:
+        private = claims["kubernetes.io"]
+        namespace, account = private["namespace"], private["serviceaccount"]
+        kept = [
+            (kind, private[kind.singular])
+            for kind in (SERVICE_ACCOUNT, POD, SECRET, NODE)
+            if kind.singular in private
+        ]
+        if not all(self._is_there(kind, namespace, one) for kind, one in kept):
             return None
         groups = ["system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated"]
         return {"username": claims["sub"], "uid": account["uid"], "groups": groups}
+
+    def _bound_object(self, namespace: str, account: str, reference: ObjectReference) -> Json:
+        """Return what the token will say of the object. ApiError: there is none, or it is another one."""
+        # All versions of a group show the same objects, so only the group counts.
+        kind = None if "/" in reference.api_version else BINDABLE.get(reference.kind)
+        if kind is None:
+            raise bad_request(f"cannot bind token for serviceaccount to object of type {reference.kind!r}")
+        obj = self._service.get(kind, namespace if kind.namespaced else "", reference.name)
+        if kind is POD and _account_of(obj) != account:
+            raise bad_request(
+                f'cannot bind token for serviceaccount "{account}" to pod running with different '
+                "serviceaccount name."
+            )
+        found = _identity(obj)
+        if reference.uid not in ("", found["uid"]):
+            said = f"the UID in the bound object reference ({reference.uid})"
+            text = f"{said} does not match the UID in record ({found['uid']})"
+            raise conflict(kind, reference.name, text)
+        return found
+
+    def _is_there(self, kind: Kind, namespace: str, one: Json) -> bool:
+        try:
+            found = self._service.get(kind, namespace if kind.namespaced else "", one["name"])
+        except ApiError:
+            return False
+        return bool(found["metadata"]["uid"] == one["uid"])
 
     def _signed(self, claims: Json) -> str:
         text = f"{_encoded(_HEADER)}.{_encoded(claims)}"
@@ -96,6 +131,16 @@ class AccountTokens:
         payload = text.partition(".")[2]
         claims: Json = json.loads(urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
         return claims
+
+
+def _identity(obj: Json) -> Json:
+    return {"name": obj["metadata"]["name"], "uid": obj["metadata"]["uid"]}
+
+
+def _account_of(pod: Json) -> str:
+    """Pods keep the account that they name; the embedded server does not fill in the default one."""
+    spec = pod["spec"]
+    return str(spec.get("serviceAccountName") or spec.get("serviceAccount") or DEFAULT_ACCOUNT)
 
 
 def _check(name: str, seconds: int) -> None:

@@ -16,6 +16,7 @@ from posse.apiserver.http.account_tokens import AccountTokens
 from posse.apiserver.http.answers import answer, failure, plain_page
 from posse.apiserver.http.bodies import BODY_LIMIT_BYTES, read_object
 from posse.apiserver.http.documents import Documents
+from posse.apiserver.http.negotiation import JSON, negotiate
 from posse.apiserver.http.not_served import not_served
 from posse.apiserver.http.paths import parse_resource_path
 from posse.apiserver.http.rendering import encode
@@ -26,12 +27,14 @@ from posse.apiserver.http.streams import WatchStreams
 from posse.apiserver.http.tokens import TokenCheck
 from posse.apiserver.service import ApiService
 from posse.kinds.gating import served_kinds
-from posse.kinds.machinery.errors import ApiError, internal, unauthorized
+from posse.kinds.machinery.errors import ApiError, internal, not_acceptable, unauthorized
 from posse.kinds.machinery.kind import Json
 
 HEALTH_PATHS = frozenset({"/healthz", "/livez", "/readyz"})
+# The one check there is: a server that answers is healthy.
+HEALTH_CHECK = "ping"
 BINDINGS = re.compile(r"/api/v1/namespaces/(?P<namespace>[^/]+)/bindings")
-OPEN_PATHS = HEALTH_PATHS | {"/version"}
+OPEN_PATHS = HEALTH_PATHS | {f"{path}/{HEALTH_CHECK}" for path in HEALTH_PATHS} | {"/version"}
 
 log = logging.getLogger(__name__)
 
@@ -112,9 +115,10 @@ class Front:
         target = parse_resource_path(raw_path)
         if target is not None and target.kind in self._documents.kinds:
             return await self._resources.answer(request, target)
-        if path in HEALTH_PATHS:
-            return web.Response(text="ok")
+        if path.removesuffix(f"/{HEALTH_CHECK}") in HEALTH_PATHS:
+            return web.Response(text=_health(path, is_verbose="verbose" in request.rel_url.query))
         if path in REVIEWS and request.method == "POST":
+            _check_plain(request.headers.get("Accept", ""))
             return answer(encode(review_answer(path, await read_object(request), user)), 201)
         if binding := BINDINGS.fullmatch(path):
             return await self._resources.bind(request, binding["namespace"])
@@ -124,6 +128,17 @@ class Front:
         if document is None:
             raise not_served(path)
         return document
+
+
+def _check_plain(accept: str) -> None:
+    """Reviews are no objects that could be shown as a Table."""
+    if ";as=" in accept and negotiate(accept, ()) is None:
+        raise not_acceptable([JSON])
+
+
+def _health(path: str, *, is_verbose: bool) -> str:
+    has_checks = path in HEALTH_PATHS
+    return f"[+]{HEALTH_CHECK} ok\n{path[1:]} check passed\n" if is_verbose and has_checks else "ok"
 
 
 def _is_gone(request: web.Request) -> bool:

@@ -18,15 +18,14 @@ from posse.apiserver.http.rendering import encode
 from posse.kinds.machinery.errors import not_acceptable
 from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.openapi import openapi_v2, openapi_v3
+from posse.kinds.openapi_protobuf import openapi_v2_protobuf
 
 # The Kubernetes release whose API is served; clients compare it with their own.
 KUBERNETES_RELEASE = ("1", "37", "v1.37.0+posse")
-# kubectl turns to OpenAPI v2, and there to protobuf alone, for kinds it did not find in v3, which lists them
-# all. So a
-# document that names nothing is the right answer; without one kubectl cannot say that the kind is unknown.
-OPENAPI_V2_PROTOBUF = b"\x0a\x032.0\x12\x10\x0a\x05Posse\x12\x07v1.37.0"
 OPENAPI_V2_PROTOBUF_ACCEPTED = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 OPENAPI_V2_PROTOBUF_TYPE = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+# kubectl lists these when it validates a kind that OpenAPI does not name. There are none here, ever.
+CUSTOM_RESOURCE_DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class Documents:
     def __init__(self, kinds: Sequence[Kind]) -> None:
         self.kinds = kinds
         self._kept: dict[tuple[str, str], Document] = {}
-        self._makers: dict[tuple[str, str], Callable[[], Json]] = {}
+        self._makers: dict[tuple[str, str], Callable[[], Json | bytes]] = {}
         for path, body in documents(kinds).items():
             self._makers[path, JSON] = partial(_same, body)
         for path, body in aggregated_documents(kinds).items():
@@ -54,20 +53,18 @@ class Documents:
             self._makers[f"/openapi/v3/{path}", JSON] = partial(openapi_v3, group, version, kinds)
         self._makers["/openapi/v3", JSON] = self._openapi_index
         self._makers["/openapi/v2", JSON] = partial(openapi_v2, kinds)
+        self._makers["/openapi/v2", OPENAPI_V2_PROTOBUF_TYPE] = lambda: openapi_v2_protobuf(openapi_v2(kinds))
+        self._makers[CUSTOM_RESOURCE_DEFINITIONS, JSON] = no_custom_resource_definitions
         self._makers["/version", JSON] = version_document
+        self._makers["", JSON] = self._path_index
 
     def answer(self, request: web.Request, path: str) -> web.Response | None:
         """Answer a request for one of the documents; nothing when the path names none."""
         if (path, JSON) not in self._makers or request.method not in {"GET", "HEAD"}:
             return None
-        offered = (DISCOVERY,) if (path, DISCOVERY.content_type) in self._makers else ()
-        accept = request.headers.get("Accept", "")
-        if path == "/openapi/v2" and OPENAPI_V2_PROTOBUF_ACCEPTED in accept:
-            return web.Response(body=OPENAPI_V2_PROTOBUF, headers={"Content-Type": OPENAPI_V2_PROTOBUF_TYPE})
-        chosen = negotiate(accept, offered)
-        if chosen is None:
-            raise not_acceptable([JSON])
-        document = self._document(path, chosen.content_type)
+        if path == CUSTOM_RESOURCE_DEFINITIONS and "watch" in request.query:
+            return None
+        document = self._document(path, self._content_type(path, request.headers.get("Accept", "")))
         etag = f'"{document.digest}"'
         # The digest is the whole identity: a copy a client still holds is as good as a new one.
         headers = {"ETag": etag, "Vary": "Accept", "Cache-Control": "public"}
@@ -75,13 +72,26 @@ class Documents:
             return web.Response(status=304, headers=headers)
         return web.Response(body=document.body, headers=headers | {"Content-Type": document.content_type})
 
+    def _content_type(self, path: str, accept: str) -> str:
+        if path == "/openapi/v2" and OPENAPI_V2_PROTOBUF_ACCEPTED in accept:
+            return OPENAPI_V2_PROTOBUF_TYPE
+        offered = (DISCOVERY,) if (path, DISCOVERY.content_type) in self._makers else ()
+        chosen = negotiate(accept, offered)
+        if chosen is None:
+            raise not_acceptable([JSON])
+        return chosen.content_type
+
     def _document(self, path: str, content_type: str) -> Document:
         kept = self._kept.get((path, content_type))
         if kept is None:
-            body = encode(self._makers[path, content_type]())
+            made = self._makers[path, content_type]()
+            body = made if isinstance(made, bytes) else encode(made)
             kept = Document(body, content_type, hashlib.sha256(body).hexdigest().upper())
             self._kept[path, content_type] = kept
         return kept
+
+    def _path_index(self) -> Json:
+        return {"paths": sorted({path for path, _ in self._makers if path})}
 
     def _openapi_index(self) -> Json:
         """List the OpenAPI documents by address; the hash in it lets clients keep them for ever."""
@@ -90,6 +100,15 @@ class Documents:
             for path in self._openapi_paths
         }
         return {"paths": {path: {"serverRelativeURL": url} for path, url in urls.items()}}
+
+
+def no_custom_resource_definitions() -> Json:
+    return {
+        "kind": "CustomResourceDefinitionList",
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "metadata": {"resourceVersion": "1"},
+        "items": [],
+    }
 
 
 def version_document() -> Json:

@@ -31,6 +31,8 @@ class Representation:
 
 PLAIN = Representation("", "", "")
 TABLE = Representation("Table", "meta.k8s.io", "v1")
+# As clients before Kubernetes 1.15 ask for it.
+TABLE_BETA = Representation("Table", "meta.k8s.io", "v1beta1")
 METADATA = Representation("PartialObjectMetadata", "meta.k8s.io", "v1")
 METADATA_LIST = Representation("PartialObjectMetadataList", "meta.k8s.io", "v1")
 DISCOVERY = Representation("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2")

@@ -6,13 +6,14 @@ WAY_OUT = "`posse up --control-plane kubernetes` runs a real API server"
 NOTHING_RUNS = "pods of simulated nodes run in name only"
 # Subresources that need a container: what each would be asked for.
 OF_CONTAINERS = {
-    "log": "no logs",
-    "exec": "no processes to run commands in",
-    "attach": "no processes to attach to",
-    "portforward": "no ports to forward",
-    "proxy": "nothing to connect to",
-    "ephemeralcontainers": "no containers to debug",
+    "log": "there are no logs",
+    "exec": "there are no processes to run commands in",
+    "attach": "there are no processes to attach to",
+    "portforward": "there are no ports to forward",
+    "proxy": "there is nothing to connect to",
+    "ephemeralcontainers": "there are no containers to debug",
 }
+REAL_NODES = "use a cluster with real nodes for this"
 NOT_IMPLEMENTED = 501
 
 
@@ -22,12 +23,18 @@ def not_served(path: str) -> ApiError:
     if len(segments) > 3 and segments[-2:-1] != ["namespaces"]:
         for place, segment in enumerate(segments):
             is_below_object = place >= 4 and segments[place - 2] in ("pods", "nodes", "services")
-            if is_below_object and (lack := OF_CONTAINERS.get(segment)):
-                text = f"{segments[place - 2]}/{segment} is not served: {NOTHING_RUNS}, so there are {lack}"
-                return ApiError(NOT_IMPLEMENTED, "NotImplemented", text.replace("are nothing", "is nothing"))
+            if is_below_object and segment in OF_CONTAINERS:
+                return needs_containers(segments[place - 2], segment)
     if segments[0] in ("api", "apis"):
         text = (
             f"the server could not find the requested resource: `posse up` does not serve {path}; {WAY_OUT}"
         )
         return ApiError(NOT_FOUND, "NotFound", text, {})
     return ApiError(NOT_FOUND, "NotFound", "the server could not find the requested resource", {})
+
+
+def needs_containers(resource: str, subresource: str) -> ApiError:
+    """Return the refusal for a subresource that only a kubelet can serve."""
+    lack = OF_CONTAINERS[subresource]
+    text = f"{resource}/{subresource} is not served: {NOTHING_RUNS}, so {lack}; {REAL_NODES}"
+    return ApiError(NOT_IMPLEMENTED, "NotImplemented", text)

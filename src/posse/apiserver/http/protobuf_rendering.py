@@ -51,6 +51,9 @@ class ProtobufView(View):
     def failure_event(self, status: Json) -> bytes:
         return _frame("ERROR", write_object(status))
 
+    def scale(self, scale: Json) -> bytes:
+        return write_object(scale)
+
     def as_is(self, body: Json) -> bytes:
         return write_object(body)
 

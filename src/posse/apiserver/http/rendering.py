@@ -12,8 +12,9 @@ from typing import Any
 import msgspec
 
 from posse.apiserver.http.negotiation import JSON, PLAIN, TABLE, Representation
-from posse.apiserver.http.tables import partial_metadata, row, table
+from posse.apiserver.http.tables import bookmark_row, partial_metadata, row, table
 from posse.apiserver.requests import ListPage
+from posse.kinds.columns import SCALE_COLUMNS
 from posse.kinds.machinery.conversion import to_version
 from posse.kinds.machinery.kind import Json, Kind
 from posse.store.change_log import StoreEvent
@@ -40,6 +41,14 @@ class View:
     def stream_type(self) -> str:
         return JSON
 
+    @property
+    def _is_table(self) -> bool:
+        return self.representation.form == TABLE.form
+
+    def _table(self, rows: Iterable[Json], metadata: Json, *, headers: bool = True) -> Json:
+        version = f"{TABLE.group}/{self.representation.version}"
+        return table(self.kind.columns, rows, metadata, headers=headers) | {"apiVersion": version}
+
     def object(self, obj: Json) -> bytes:
         """Render one object in storage form (or a Status, which is the same for everyone)."""
         if obj.get("kind") == "Status":
@@ -53,9 +62,9 @@ class View:
 
     def listing(self, listing: ListPage) -> bytes:
         metadata = list_metadata(listing)
-        if self.representation is TABLE:
+        if self._is_table:
             rows = (self._row(stored.obj) for stored in listing.stored)
-            return encode(table(self.kind, rows, metadata))
+            return encode(self._table(rows, metadata))
         if self.representation is PLAIN:
             head = {"kind": self.kind.list_kind, "apiVersion": self.kind.api_version_of(self.version)}
         else:
@@ -64,9 +73,10 @@ class View:
 
     def event(self, event: StoreEvent, *, headers: bool) -> bytes:
         """Render one line of a watch stream; of a Table's lines only the first needs the column headers."""
-        if self.representation is TABLE:
-            rows = [] if event.type == "BOOKMARK" else [self._row(event.obj)]
-            body = encode(table(self.kind, rows, _version_of(event.obj), headers=headers))
+        if self._is_table:
+            is_bookmark = event.type == "BOOKMARK"
+            shown = bookmark_row(self.kind.columns, event.obj) if is_bookmark else self._row(event.obj)
+            body = encode(self._table([shown], _version_of(event.obj), headers=headers))
         else:
             [body] = self.stored([event.stored])
         return b'{"type":"%b","object":%b}\n' % (event.type.encode(), body)
@@ -75,13 +85,20 @@ class View:
         """Render the line by which a watch stream says that it ends."""
         return encode({"type": "ERROR", "object": status}) + b"\n"
 
+    def scale(self, scale: Json) -> bytes:
+        """Render the size of an object, which has columns of its own."""
+        if not self._is_table:
+            return encode(scale)
+        shown = row(SCALE_COLUMNS, scale, partial_metadata(scale), self.clock())
+        return encode(table(SCALE_COLUMNS, [shown], _version_of(scale)))
+
     def as_is(self, body: Json) -> bytes:
         """Render what has one form only, whatever the client would like best."""
         return encode(body)
 
     def _shaped(self, obj: Json) -> Json:
-        if self.representation is TABLE:
-            return table(self.kind, [self._row(obj)], _version_of(obj))
+        if self._is_table:
+            return self._table([self._row(obj)], _version_of(obj))
         if self.representation is PLAIN:
             return self._converted(obj)
         return partial_metadata(obj)
@@ -92,7 +109,7 @@ class View:
             included = partial_metadata(obj)
         elif self.include == "Object":
             included = self._converted(obj)
-        return row(self.kind, obj, included, self.clock())
+        return row(self.kind.columns, obj, included, self.clock())
 
     def _converted(self, obj: Json) -> Json:
         return obj if self._is_stored_version() else to_version(self.kind, obj, self.version)

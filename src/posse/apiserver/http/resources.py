@@ -31,6 +31,7 @@ from posse.apiserver.http.negotiation import (
     METADATA,
     METADATA_LIST,
     TABLE,
+    TABLE_BETA,
     negotiate,
     negotiate_protobuf,
 )
@@ -43,13 +44,13 @@ from posse.apiserver.incoming import in_version
 from posse.apiserver.patches import CHANGES, SUPPORTED, check_media_type, check_patch_options
 from posse.apiserver.requests import WriteOptions
 from posse.apiserver.service import ApiService
-from posse.kinds.machinery.errors import ApiError, bad_request, method_not_allowed, not_acceptable
+from posse.kinds.machinery.errors import ApiError, method_not_allowed, not_acceptable
 from posse.kinds.machinery.kind import Json
 from posse.kinds.registry import POD
 from posse.kinds.wire.reading import PROTOBUF
 from posse.transport.patches import APPLY_PATCH, Patch
 
-REPRESENTATIONS = (TABLE, METADATA, METADATA_LIST)
+REPRESENTATIONS = (TABLE, TABLE_BETA, METADATA, METADATA_LIST)
 MAX_DELETED_AT_ONCE = 100
 ACTIONS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "GET": "get"}
 DONE = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
@@ -133,7 +134,7 @@ class Resources:
         chosen = negotiate(accept, REPRESENTATIONS)
         if chosen is None:
             return self._protobuf_view(accept, target)
-        include = checked_include(query.get("includeObject", "")) if chosen is TABLE else ""
+        include = checked_include(query.get("includeObject", "")) if chosen in (TABLE, TABLE_BETA) else ""
         return View(target.kind, target.version, chosen, include, self._clock)
 
     def _protobuf_view(self, accept: str, target: ResourcePath) -> View:
@@ -233,21 +234,21 @@ class Resources:
     async def _get_scale(self, call: ResourceRequest) -> web.StreamResponse:
         target = call.target
         scale = await self._read(lambda: self._service.get_scale(target.kind, target.namespace, target.name))
-        return _as_is(call, scale)
+        return _answer(call, call.view.scale(scale))
 
     async def _update_scale(self, call: ResourceRequest) -> web.StreamResponse:
         target, options = call.target, _write_options(call)
         scale = await read_object(call.request)
         scaled = self._service.update_scale(target.kind, target.namespace, target.name, scale, options)
         await self._committer.durable()
-        return _as_is(call, scaled)
+        return _answer(call, call.view.scale(scaled))
 
     async def _patch_scale(self, call: ResourceRequest) -> web.StreamResponse:
         target, options = call.target, _write_options(call)
         patch = await _read_patch(call)
         scaled = self._service.patch_scale(target.kind, target.namespace, target.name, patch, options)
         await self._committer.durable()
-        return _as_is(call, scaled)
+        return _answer(call, call.view.scale(scaled))
 
     async def bind(self, request: web.Request, namespace: str) -> web.StreamResponse:
         """Bind the pod that the body names: the older way, without the pod in the path."""
@@ -291,13 +292,7 @@ async def _read_once(call: ResourceRequest, options: WriteOptions) -> Json:
     """Read an object; where fields are validated, keys that it has twice are found."""
     body = await read_object(call.request)
     if options.field_validation == "Strict" and media_type_of(call.request) in JSON_TYPES:
-        repeated = duplicate_fields(await read_body(call.request))
-        if repeated:
-            name, version = call.target.kind.name, call.target.version
-            text = ", ".join(f'duplicate field "{field}"' for field in repeated)
-            raise bad_request(
-                f'{name} in version "{version}" cannot be handled as a {name}: strict decoding error: {text}'
-            )
+        options.repeated.extend(duplicate_fields(await read_body(call.request)))
     return body
 
 
@@ -310,11 +305,6 @@ async def _read_patch(call: ResourceRequest) -> Patch:
     else:
         body = decode_json(await read_body(call.request))
     return Patch(media_type, body, call.target.version)
-
-
-def _as_is(call: ResourceRequest, body: Json) -> web.Response:
-    """Answer with what has one form only, whatever the client would like best."""
-    return _answer(call, call.view.as_is(body))
 
 
 def _object(

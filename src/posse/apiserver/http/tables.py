@@ -1,20 +1,21 @@
 """Objects as rows of a Table: what `kubectl get` prints.
 
-The cells come from the kind's columns. Which part of the object travels along (all, metadata or none of it)
+The cells come from its columns. Which part of the object travels along (all, metadata or none of it)
 is the client's choice; kubectl takes the metadata.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from posse.kinds.machinery.errors import ApiError, bad_request
-from posse.kinds.machinery.kind import Json, Kind, PrintedColumn
+from posse.kinds.machinery.kind import Json, PrintedColumn
 
+Columns = Sequence[PrintedColumn]
 INCLUDABLE = ("Metadata", "Object", "None")
 
 
-def table(kind: Kind, rows: Iterable[Json], list_metadata: Json, *, headers: bool = True) -> Json:
-    definitions = [_definition(column) for column in kind.columns] if headers else []
+def table(columns: Columns, rows: Iterable[Json], list_metadata: Json, *, headers: bool = True) -> Json:
+    definitions = [_definition(column) for column in columns] if headers else None
     return {
         "kind": "Table",
         "apiVersion": "meta.k8s.io/v1",
@@ -24,9 +25,14 @@ def table(kind: Kind, rows: Iterable[Json], list_metadata: Json, *, headers: boo
     }
 
 
-def row(kind: Kind, obj: Json, included: Any, now: float) -> Json:
+def row(columns: Columns, obj: Json, included: Any, now: float) -> Json:
     """Make one row; `obj` is in storage form, `included` what of it the client asked for."""
-    return {"cells": [column.cell(obj, now) for column in kind.columns], "object": included}
+    return {"cells": [column.cell(obj, now) for column in columns], "object": included}
+
+
+def bookmark_row(columns: Columns, obj: Json) -> Json:
+    """A bookmark has nothing to show but its metadata, which says where the watch is."""
+    return {"cells": [None for _ in columns], "object": partial_metadata(obj)}
 
 
 def partial_metadata(obj: Json) -> Json:

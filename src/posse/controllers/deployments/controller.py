@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from posse.controllers.deployments.orphans import OtherSets
 from posse.controllers.deployments.revisions import (
     REVISION,
     annotations_for,
@@ -16,14 +15,62 @@ from posse.controllers.deployments.revisions import (
 )
 from posse.controllers.deployments.rollout import SetSize, limits_of, recreated, rolled
 from posse.controllers.deployments.statuses import next_status, stalls_at
+from posse.controllers.observed import ObservedObjects
 from posse.controllers.reconciler import OwnerReconciler
-from posse.controllers.steps import Amend, Create, Delete, News, Plan, Write, adopted, is_deleting
+from posse.controllers.steps import (
+    Amend,
+    Create,
+    Delete,
+    News,
+    Plan,
+    Write,
+    adopted,
+    controller_uid,
+    is_deleting,
+)
 from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.registry import DEPLOYMENT, REPLICA_SET
 from posse.model.decoding import decode
 from posse.model.deployment import RECREATE, Deployment, DeploymentSpec
+from posse.model.selectors import label_query
 
 NO_PODS = SetSize(0)
+
+
+class OtherSets:
+    """The ReplicaSets of all namespaces, by name; those that have no controller are orphans."""
+
+    def __init__(self) -> None:
+        self._sets = ObservedObjects()
+        # Uids of orphans, by namespace.
+        self._orphans: defaultdict[str, dict[str, None]] = defaultdict(dict)
+
+    def see(self, obj: Json) -> bool:
+        """Return whether the set is an orphan."""
+        metadata = obj["metadata"]
+        self._sets.see(REPLICA_SET, obj)
+        self._orphans[metadata["namespace"]].pop(metadata["uid"], None)
+        is_orphan = not controller_uid(obj) and not is_deleting(obj)
+        if is_orphan:
+            self._orphans[metadata["namespace"]][metadata["uid"]] = None
+        return is_orphan
+
+    def lose(self, obj: Json) -> None:
+        self._sets.lose(obj)
+        self._orphans[obj["metadata"]["namespace"]].pop(obj["metadata"]["uid"], None)
+
+    def is_taken(self, namespace: str, name: str) -> bool:
+        return self._sets.at(REPLICA_SET, namespace, name) is not None
+
+    def adoptable(self, deployment: Json) -> list[Json]:
+        """Return the orphans that the selector of the Deployment matches."""
+        orphans = self._orphans.get(deployment["metadata"]["namespace"])
+        selector = decode(Deployment, deployment).spec.selector if orphans else None
+        if not orphans or selector is None:
+            return []
+        query = label_query(selector)
+        found = [each for uid in orphans if (each := self._sets.get(uid)) is not None]
+        return [each for each in found if query.matches(each["metadata"].get("labels") or {})]
 
 
 class DeploymentController(OwnerReconciler):

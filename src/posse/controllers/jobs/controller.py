@@ -187,7 +187,7 @@ def plan(known: ObservedJob, pods: Sequence[JobPod], seen: SeenGroups | None, no
         result.then(Write(JOB, obj | {"status": status}, "status"))
     changes = JobPodChanges(delete=tally.active)
     if verdict is None:
-        changes = scale(in_group(obj, grouping.name), job, tally, pods, now)
+        changes = scale(in_group(obj, grouping.name), job, tally, now)
     _change_pods(result, tally.releasable, changes)
     return result
 

@@ -180,7 +180,7 @@ def _changed_group(group: Json, policy: Json, job: Job, tally: Tally) -> list[Wr
         return []
     left = max(1, wanted_active(job.spec, tally))
     minimum = min(policy["gang"]["minCount"], left)
-    is_short = sum(pod.is_ready for pod in tally.active) < left
+    is_short = len([pod for pod in tally.active if pod.is_ready]) < left
     if minimum == known["gang"]["minCount"] or (minimum < known["gang"]["minCount"] and not is_short):
         return []
     spec = {**group["spec"], "schedulingPolicy": {"gang": {"minCount": minimum}}}

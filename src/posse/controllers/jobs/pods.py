@@ -35,11 +35,9 @@ class JobPod:
     is_scheduled: bool
     restarts: int
     created: str
+    # Neither ended nor being deleted.
+    is_active: bool
     obj: Json
-
-    @property
-    def is_active(self) -> bool:
-        return self.phase not in ENDED_PHASES and not self.is_deleting
 
     @property
     def is_terminating(self) -> bool:
@@ -57,6 +55,7 @@ class JobPod:
 def read_pod(pod: Json) -> JobPod:
     metadata, status = pod["metadata"], pod.get("status") or {}
     is_deleting = bool(metadata.get("deletionTimestamp"))
+    phase = status.get("phase") or "Pending"
     return JobPod(
         namespace=metadata["namespace"],
         name=metadata["name"],
@@ -64,7 +63,7 @@ def read_pod(pod: Json) -> JobPod:
         version=int(metadata["resourceVersion"]),
         job_uid=controlling_job(pod),
         index=_index_of(pod),
-        phase=status.get("phase") or "Pending",
+        phase=phase,
         is_deleting=is_deleting,
         is_stopped=is_deleting and not metadata.get("deletionGracePeriodSeconds"),
         is_tracked=TRACKING_FINALIZER in (metadata.get("finalizers") or ()),
@@ -72,6 +71,7 @@ def read_pod(pod: Json) -> JobPod:
         is_scheduled=bool(pod["spec"].get("nodeName")),
         restarts=_restarts(status),
         created=metadata.get("creationTimestamp") or "",
+        is_active=phase not in ENDED_PHASES and not is_deleting,
         obj=pod,
     )
 

@@ -1,6 +1,6 @@
 """Which pods of a Job are created or withdrawn next; a plan never does both."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -27,7 +27,7 @@ class JobPodChanges:
     wake_at: float | None = None
 
 
-def scale(obj: Json, job: Job, tally: Tally, pods: Sequence[JobPod], now: float) -> JobPodChanges:
+def scale(obj: Json, job: Job, tally: Tally, now: float) -> JobPodChanges:
     spec = job.spec
     if spec.suspend:
         return JobPodChanges(withdraw=tally.active[:MAX_CHANGES])
@@ -41,7 +41,7 @@ def scale(obj: Json, job: Job, tally: Tally, pods: Sequence[JobPod], now: float)
         return JobPodChanges()
     if spec.backoff_limit_per_index is not None:
         return _scale_by_index(obj, spec, tally, missing, now)
-    starts_at = next_start(pods, spec)
+    starts_at = next_start(tally.others, spec)
     return JobPodChanges(wake_at=starts_at) if starts_at > now else _scale_at_once(obj, spec, tally, missing)
 
 
@@ -68,14 +68,19 @@ def wanted_active(spec: JobSpec, tally: Tally) -> int:
 
 def _surplus(spec: JobSpec, active: Sequence[JobPod], wanted: int) -> list[JobPod]:
     useless = _useless(spec, active) if spec.is_indexed else []
+    excess = len(active) - len(useless) - wanted
+    if excess <= 0:
+        return useless
     useless_uids = {pod.uid for pod in useless}
     useful = sorted((pod for pod in active if pod.uid not in useless_uids), key=_dispensability)
-    excess = len(useful) - wanted
-    return useless + useful[:excess] if excess > 0 else useless
+    return useless + useful[:excess]
 
 
-def _useless(spec: JobSpec, active: Iterable[JobPod]) -> list[JobPod]:
+def _useless(spec: JobSpec, active: Sequence[JobPod]) -> list[JobPod]:
     """Return pods without an index of their own: it is out of range, or another pod has it."""
+    indexes = {pod.index for pod in active if pod.index is not None}
+    if len(indexes) == len(active) and max(indexes, default=0) < (spec.completions or 0):
+        return []
     useless = []
     taken: set[int] = set()
     for pod in sorted(active, key=_dispensability, reverse=True):

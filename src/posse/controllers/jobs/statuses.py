@@ -47,7 +47,7 @@ def _with_counts(status: Json, job: Job, tally: Tally) -> Json:
         "failed": tally.failed_counted,
     }
     status |= {name: count for name, count in counts.items() if count}
-    status["ready"] = sum(pod.is_ready for pod in tally.active)
+    status["ready"] = len([pod for pod in tally.active if pod.is_ready])
     status["terminating"] = len(tally.terminating)
     names = {"succeeded": tally.uncounted_succeeded, "failed": tally.uncounted_failed}
     status["uncountedTerminatedPods"] = {name: uids for name, uids in names.items() if uids}

@@ -20,6 +20,8 @@ UNCOUNTED_MAX = 500
 @dataclass(slots=True)
 class Tally:
     active: list[JobPod] = field(default_factory=list)
+    # All that are not active; those that are terminating are among them.
+    others: list[JobPod] = field(default_factory=list)
     terminating: list[JobPod] = field(default_factory=list)
     # What the counters in the status say, once this tally has been written.
     succeeded_counted: int = 0
@@ -53,23 +55,27 @@ class Tally:
 
 def take_tally(spec: JobSpec, status: JobStatus, pods: Sequence[JobPod], *, is_ending: bool) -> Tally:
     """Count the pods. When the Job `is_ending`, no failed pod waits to be replaced."""
-    tally = _carried_over(spec, status, {pod.uid: pod for pod in pods})
+    tally = _carried_over(spec, status, pods)
+    # A Job may have 50,000 pods: of those that are active nothing else is asked.
     tally.active = [pod for pod in pods if pod.is_active]
-    tally.terminating = [pod for pod in pods if pod.is_terminating]
+    tally.others = [pod for pod in pods if not pod.is_active]
+    tally.terminating = [pod for pod in tally.others if pod.is_terminating]
     named = {*tally.uncounted_succeeded, *tally.uncounted_failed}
-    ended = [pod for pod in pods if pod.is_tracked and pod.uid not in named]
+    ended = [pod for pod in tally.others if pod.is_tracked and pod.uid not in named]
     _count_successes(tally, [pod for pod in ended if pod.phase == "Succeeded"], spec)
     failed = [pod for pod in ended if has_failed(pod, spec)]
     if spec.backoff_limit_per_index is not None:
         failed = _by_index(tally, failed, spec, is_ending=is_ending)
     for pod in failed:
         _count_failure(tally, pod, spec)
-    tally.releasable += [pod for pod in pods if pod.is_tracked and pod.uid in named]
+    if named:
+        tally.releasable += [pod for pod in pods if pod.is_tracked and pod.uid in named]
     return tally
 
 
-def _carried_over(spec: JobSpec, status: JobStatus, by_uid: dict[str, JobPod]) -> Tally:
+def _carried_over(spec: JobSpec, status: JobStatus, pods: Sequence[JobPod]) -> Tally:
     names = status.uncounted_terminated_pods or UncountedTerminatedPods()
+    by_uid = {pod.uid: pod for pod in pods} if names.succeeded or names.failed else {}
     succeeded, failed = _tracked(names.succeeded, by_uid), _tracked(names.failed, by_uid)
     completions = spec.completions or 0
     return Tally(

@@ -1,4 +1,4 @@
-"""What the objects of a JobSet are called, and the labels by which they are told apart."""
+"""What the objects and metrics of a JobSet are called, and the labels by which objects are told apart."""
 
 from typing import Any
 
@@ -25,6 +25,9 @@ EXCLUSIVE_TOPOLOGY = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 NODE_SELECTOR_STRATEGY = "alpha.jobset.sigs.k8s.io/node-selector"
 NAMESPACED_JOB = "alpha.jobset.sigs.k8s.io/namespaced-job"
 NO_SCHEDULE = "alpha.jobset.sigs.k8s.io/no-schedule"
+
+COMPLETED_TOTAL = "jobset_completed_total"
+FAILED_TOTAL = "jobset_failed_total"
 
 
 def job_name(jobset: str, replicated_job: str, index: int) -> str:

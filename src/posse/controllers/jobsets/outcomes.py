@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from posse.controllers.jobsets.children import ChildJob, Children
+from posse.controllers.jobsets.names import COMPLETED_TOTAL, FAILED_TOTAL
 from posse.controllers.jobsets.statuses import StatusDraft
 from posse.controllers.steps import News
 from posse.kinds.sets.jobset_gangs import replicas
@@ -23,8 +24,6 @@ from posse.model.jobset import (
 )
 
 ANY = "Any"
-COMPLETED_TOTAL = "jobset_completed_total"
-FAILED_TOTAL = "jobset_failed_total"
 # Reason and message.
 REACHED_MAX = ("ReachedMaxRestarts", "jobset failed due to reaching max number of restarts")
 

@@ -107,7 +107,7 @@ class LeaderWorkerSetGangSidecar(Reconciler):
         provider = self._provider
         name = provider.group_of(leader)
         if not name and not is_waiting(leader):
-            # It was scheduled by itself before anybody asked for a gang.
+            # It was scheduled by itself before a gang was asked for.
             return
         name = name or provider.name_group(leader, leader["metadata"]["uid"])
         made = provider.group(observed.lws, observed.spec, joined(leader, name))

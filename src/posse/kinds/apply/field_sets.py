@@ -74,6 +74,11 @@ def intersection(left: FieldSet, right: FieldSet) -> FieldSet:
     return result
 
 
+def in_order(fields: FieldSet) -> FieldSet:
+    """Return the same fields sorted, as Kubernetes writes them: clients compare the text."""
+    return {key: in_order(fields[key]) for key in sorted(fields)}
+
+
 def paths(fields: FieldSet, prefix: str = "") -> Iterator[str]:
     """The fields as Kubernetes words them: .spec.containers[name="a"].image."""
     for element, node in sorted(fields.items()):

@@ -6,7 +6,7 @@ Writers take over what they change. Several may own a field as long as they agre
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from posse.kinds.apply.field_sets import NOTHING, FieldSet, difference, intersection, union
+from posse.kinds.apply.field_sets import NOTHING, FieldSet, difference, in_order, intersection, union
 from posse.kinds.apply.fields import Differences
 
 Json = dict[str, Any]
@@ -42,7 +42,7 @@ class Claim(NamedTuple):
             "apiVersion": self.api_version,
             "time": self.time,
             "fieldsType": "FieldsV1",
-            "fieldsV1": fields,
+            "fieldsV1": in_order(fields),
         }
         return entry | ({"subresource": self.subresource} if self.subresource else {})
 
@@ -75,7 +75,7 @@ def after_update(entries: Sequence[Json], claim: Claim, differences_in: Differen
     kept = difference(own_fields(mine, claim), differences_in(claim.api_version).removed)
     if changed:
         return arranged([*others, claim.entry(union(kept, changed))])
-    return arranged([*others, *({**each, "fieldsV1": kept} for each in mine if kept)])
+    return arranged([*others, *({**each, "fieldsV1": in_order(kept)} for each in mine if kept)])
 
 
 def without_changed(entries: Iterable[Json], differences_in: DifferencesIn) -> list[Json]:
@@ -89,7 +89,7 @@ def without_changed(entries: Iterable[Json], differences_in: DifferencesIn) -> l
             continue
         fields = difference(difference(before, found.changed), found.removed)
         if fields:
-            result.append(entry if fields == before else {**entry, "fieldsV1": fields})
+            result.append(entry if fields == before else {**entry, "fieldsV1": in_order(fields)})
     return result
 
 

@@ -189,4 +189,5 @@ REPLICA_SET = Kind(
     subresources=("scale",),
     scale_selector=selector_of,
     selectable_fields=("status.replicas",),
+    absent_fields={"status.replicas": "0"},
 )

@@ -3,7 +3,15 @@
 from posse.kinds.columns import AGE, NAME, value_at
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill, section
-from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn, keep_spec, keep_status
+from posse.kinds.machinery.kind import (
+    DeletionRules,
+    Json,
+    Kind,
+    KindRules,
+    PrintedColumn,
+    keep_spec,
+    keep_status,
+)
 from posse.kinds.machinery.metadata import metadata_errors, object_update_errors
 from posse.model.formats import dns_label
 from posse.model.namespace import Namespace
@@ -39,6 +47,14 @@ def validate(namespace: Namespace) -> list[FieldError]:
     return metadata_errors(namespace.metadata, namespaced=False, name_format=dns_label)
 
 
+def _terminating(obj: Json) -> Json:
+    return {**obj, "status": {**obj.get("status", {}), "phase": "Terminating"}}
+
+
+def _has_content(obj: Json) -> bool:
+    return bool(obj.get("spec", {}).get("finalizers"))
+
+
 RULES = KindRules(
     default=default,
     prepare_create=prepare_create,
@@ -46,6 +62,7 @@ RULES = KindRules(
     prepare_status_update=keep_spec,
     validate=validate,
     validate_update=object_update_errors,
+    deletion=DeletionRules(mark=_terminating, is_held=_has_content, heeds_propagation=False),
 )
 
 

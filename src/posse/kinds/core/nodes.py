@@ -126,4 +126,5 @@ NODE = Kind(
     short_names=("no",),
     has_status=True,
     selectable_fields=("spec.unschedulable",),
+    absent_fields={"spec.unschedulable": "false"},
 )

@@ -1,16 +1,20 @@
-"""Rules for pod templates inside other kinds: their pods are judged before there are any."""
+"""Rules for pod templates, by themselves or inside other kinds: pods are judged before there are any."""
 
 from collections.abc import Iterable
 from dataclasses import replace
 
 import msgspec
 
+from posse.kinds.columns import NAME_AND_AGE
+from posse.kinds.core.pod_defaults import default_pod
 from posse.kinds.core.pods import spec_errors
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.machinery.metadata import template_metadata_errors
+from posse.kinds.machinery.filling import section
+from posse.kinds.machinery.kind import Json, Kind, KindRules
+from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors, template_metadata_errors
 from posse.model.container import Container
 from posse.model.placement import Affinity
-from posse.model.pod import PodTemplateSpec
+from posse.model.pod import PodTemplate, PodTemplateSpec
 from posse.model.volume import PersistentVolumeClaim, PersistentVolumeClaimVolumeSource, Volume
 
 
@@ -60,3 +64,25 @@ def _with_resources(old: tuple[Container, ...], new: tuple[Container, ...]) -> t
         msgspec.structs.replace(container, resources=other.resources)
         for container, other in zip(old, new, strict=True)
     )
+
+
+def _default(obj: Json) -> None:
+    default_pod(section(obj, "template"))
+
+
+def _validate(obj: PodTemplate) -> list[FieldError]:
+    return metadata_errors(obj.metadata, namespaced=True) + template_errors("template", obj.template)
+
+
+def _validate_update(new: PodTemplate, old: PodTemplate) -> list[FieldError]:
+    errors = metadata_update_errors(new.metadata, old.metadata)
+    return errors if new.template == old.template else errors + template_errors("template", new.template)
+
+
+POD_TEMPLATE = Kind(
+    name="PodTemplate",
+    plural="podtemplates",
+    struct=PodTemplate,
+    rules=KindRules(default=_default, validate=_validate, validate_update=_validate_update),
+    columns=NAME_AND_AGE,
+)

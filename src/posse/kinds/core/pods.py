@@ -7,16 +7,23 @@ from posse.kinds.core.label_keys import resolve_label_keys
 from posse.kinds.core.placements import affinity_errors, spread_errors, tolerations_errors
 from posse.kinds.core.pod_claims import claim_statuses_errors, pod_claims_errors
 from posse.kinds.core.pod_columns import POD_COLUMNS
-from posse.kinds.core.pod_defaults import default_pod, first_status
+from posse.kinds.core.pod_defaults import GRACE_SECONDS, default_pod, first_status
 from posse.kinds.core.pod_updates import pod_spec_update_errors
 from posse.kinds.machinery.checks import at_most, formatted, one_of, optional, required
 from posse.kinds.machinery.conditions import core_conditions_errors
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.machinery.kind import Json, Kind, KindRules, keep_spec
+from posse.kinds.machinery.kind import DeletionRules, Json, Kind, KindRules, keep_spec
 from posse.kinds.machinery.metadata import label_errors, metadata_errors, metadata_update_errors
 from posse.kinds.machinery.quantities import amounts_errors, requirements_errors
 from posse.model.formats import dns_label, dns_subdomain, label_key
-from posse.model.pod import Pod, PodSchedulingGate, PodSchedulingGroup, PodSpec, PodWorkloadReference
+from posse.model.pod import (
+    ENDED_PHASES,
+    Pod,
+    PodSchedulingGate,
+    PodSchedulingGroup,
+    PodSpec,
+    PodWorkloadReference,
+)
 from posse.model.volume import Volume
 
 ACTIVE_DEADLINE_SECONDS_MAX = 2**31 - 1
@@ -163,12 +170,24 @@ def _keep_spec_and_quality(new: Json, old: Json) -> None:
         new["status"] = new["status"] | {"qosClass": quality}
 
 
+def _grace_seconds(pod: Json, asked: int | None) -> int:
+    """The kubelet of its node removes a pod that runs."""
+    spec = pod.get("spec", {})
+    if not spec.get("nodeName") or pod.get("status", {}).get("phase") in ENDED_PHASES:
+        return 0
+    if asked is None:
+        asked = int(spec.get("terminationGracePeriodSeconds", GRACE_SECONDS))
+    # As in Kubernetes a negative period means as soon as can be, but not by force.
+    return min(asked, GRACE_SECONDS_MAX) if asked >= 0 else 1
+
+
 RULES = KindRules(
     default=default_pod,
     prepare_create=_prepare,
     prepare_status_update=_keep_spec_and_quality,
     validate=validate,
     validate_update=validate_update,
+    deletion=DeletionRules(grace_seconds=_grace_seconds, answers_with_object=True),
 )
 
 
@@ -192,4 +211,5 @@ POD = Kind(
         "status.phase",
         "status.podIP",
     ),
+    absent_fields={"spec.hostNetwork": "false"},
 )

@@ -10,11 +10,13 @@ from typing import Protocol
 
 from posse.kinds.columns import AGE, NAME, NONE, value_at
 from posse.kinds.core.cluster_addresses import keep_address
+from posse.kinds.core.node_ports import OPEN_TYPES, keep_node_ports
 from posse.kinds.machinery.checks import formatted
 from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError, bad_request
 from posse.kinds.machinery.filling import entries, fill, fill_text, section
 from posse.kinds.machinery.kind import (
+    DeletionRules,
     Json,
     Kind,
     KindRules,
@@ -37,6 +39,10 @@ def default_service(obj: Json) -> None:
     fill_text(spec, "sessionAffinity", "None")
     if spec.get("type") != "ExternalName":
         fill_text(spec, "internalTrafficPolicy", "Cluster")
+    if spec.get("type") in OPEN_TYPES:
+        fill_text(spec, "externalTrafficPolicy", "Cluster")
+    if spec.get("type") == "LoadBalancer":
+        fill(spec, "allocateLoadBalancerNodePorts", value=True)
     for port in entries(spec, "ports"):
         fill_text(port, "protocol", "TCP")
         if port.get("port") is not None:
@@ -46,6 +52,7 @@ def default_service(obj: Json) -> None:
 def prepare_service_update(new: Json, old: Json) -> None:
     keep_status(new, old)
     keep_address(new, old)
+    keep_node_ports(new, old)
 
 
 def validate_service(service: Service) -> list[FieldError]:
@@ -145,7 +152,11 @@ SERVICE_RULES = KindRules(
     validate_update=object_update_errors,
     creates_on_update=True,
 )
-SERVICE_ACCOUNT_RULES = KindRules(validate=validate_service_account, validate_update=object_update_errors)
+SERVICE_ACCOUNT_RULES = KindRules(
+    validate=validate_service_account,
+    validate_update=object_update_errors,
+    deletion=DeletionRules(answers_with_object=True),
+)
 CONFIG_MAP_RULES = KindRules(validate=validate_config_map, validate_update=validate_config_map_update)
 SECRET_RULES = KindRules(
     default=default_secret, validate=validate_secret, validate_update=validate_secret_update

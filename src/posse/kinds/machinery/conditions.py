@@ -4,6 +4,8 @@ meta.py.
 
 from collections.abc import Sequence
 
+import msgspec
+
 from posse.kinds.machinery.checks import required
 from posse.kinds.machinery.errors import FieldError
 from posse.model.formats import label_key
@@ -19,8 +21,10 @@ def core_conditions_errors(
 ) -> list[FieldError]:
     """Judge conditions of a pod or node, which need no reason and no time; those it had before may stay."""
     errors = []
+    # As text, which can be looked up: an author may write tens of thousands.
+    kept = {msgspec.json.encode(condition) for condition in old}
     for index, condition in enumerate(new):
-        if condition not in old:
+        if msgspec.json.encode(condition) not in kept:
             errors += required(f"{field}[{index}].type", condition.type, label_key)
             errors += _status_errors(f"{field}[{index}].status", condition.status)
     return errors

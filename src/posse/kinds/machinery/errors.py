@@ -136,13 +136,14 @@ class ApiError(Exception):
         self.reason = reason
         self.message = message
         self.details = details
+        self.metadata: dict[str, Any] = {}
 
     @property
     def status(self) -> dict[str, Any]:
         status: dict[str, Any] = {
             "kind": "Status",
             "apiVersion": "v1",
-            "metadata": {},
+            "metadata": self.metadata,
             "status": "Failure",
             "message": self.message,
             "reason": self.reason,
@@ -224,9 +225,15 @@ def not_acceptable(accepted: Iterable[str]) -> ApiError:
     return ApiError(406, "NotAcceptable", f"only the following media types are accepted: {offers}")
 
 
-def expired(message: str) -> ApiError:
-    """The asked-for resourceVersion or continue token is too old: the client must list again."""
-    return ApiError(EXPIRED, "Expired", message)
+def expired(message: str, continue_token: str = "") -> ApiError:
+    """The asked-for resourceVersion or continue token is too old: the client must list again.
+
+    `continue_token` lets it go on where it was, without the promise of one version.
+    """
+    error = ApiError(EXPIRED, "Expired", message)
+    if continue_token:
+        error.metadata = {"continue": continue_token}
+    return error
 
 
 def request_too_large(limit_bytes: int) -> ApiError:

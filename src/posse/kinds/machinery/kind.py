@@ -71,6 +71,34 @@ def _no_update_errors(_new: Any, _old: Any) -> list[FieldError]:
     return []
 
 
+def _at_once(_obj: Json, _asked_seconds: int | None) -> int:
+    return 0
+
+
+def _unchanged(obj: Json) -> Json:
+    return obj
+
+
+def _is_free(_obj: Json) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionRules:
+    """How objects of a kind go away when they are deleted."""
+
+    grace_seconds: Callable[[Json, int | None], int] = _at_once
+    """How long it may take to stop, given the seconds that the request asks for."""
+    mark: Callable[[Json], Json] = _unchanged
+    """The object as it is while it goes; its metadata says so already."""
+    is_held: Callable[[Json], bool] = _is_free
+    """Whether something else than the finalizers of its metadata holds it."""
+    heeds_propagation: bool = True
+    """Whether a request may say what becomes of dependents."""
+    answers_with_object: bool = False
+    """Whether the answer to the last request is the object instead of a Status."""
+
+
 @dataclass(frozen=True, slots=True)
 class KindRules:
     """The hooks of one kind, in the order a request meets them.
@@ -92,6 +120,7 @@ class KindRules:
     allow_unconditional_update: bool = True
     creates_on_update: bool = False
     """Whether replacing an object that does not exist creates it."""
+    deletion: DeletionRules = DeletionRules()
 
 
 def _as_it_was(_new: Json, old: Json) -> Json:
@@ -140,6 +169,8 @@ class Kind:
     # For kinds with the subresource scale: the labels by which the pods that it counts are found.
     scale_selector: Callable[[Json], str] | None = None
     selectable_fields: tuple[str, ...] = ()
+    # Values of selectable fields that an object does not set.
+    absent_fields: Mapping[str, str] = field(default_factory=dict)
     # The versions whose shape differs from the stored one.
     dialects: Mapping[str, Dialect] = field(default_factory=dict)
     # Set when this kind is only another view of objects stored as that kind.

@@ -7,7 +7,7 @@ from posse.kinds.core.placements import node_selector_errors
 from posse.kinds.machinery.checks import duplicate_names, not_negative, one_of, required
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill, fill_text, section
-from posse.kinds.machinery.kind import Json, Kind, KindRules, keep_spec
+from posse.kinds.machinery.kind import DeletionRules, Json, Kind, KindRules, keep_spec
 from posse.kinds.machinery.label_selectors import label_selector_errors
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors, object_update_errors
 from posse.kinds.machinery.quantities import amounts_errors
@@ -142,6 +142,7 @@ VOLUME_RULES = KindRules(
     prepare_status_update=keep_spec,
     validate=validate_volume,
     validate_update=object_update_errors,
+    deletion=DeletionRules(answers_with_object=True),
 )
 CLAIM_RULES = KindRules(
     default=default_claim,
@@ -149,6 +150,7 @@ CLAIM_RULES = KindRules(
     prepare_status_update=keep_spec,
     validate=validate_claim,
     validate_update=object_update_errors,
+    deletion=DeletionRules(answers_with_object=True),
 )
 STORAGE_CLASS_RULES = KindRules(
     default=default_storage_class,

@@ -23,10 +23,21 @@ def test_without_the_token_nothing_is_told(http, header):
     assert http("GET", "/no/such/path", Authorization=header).status_code == 401
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz", "/readyz?verbose"])
+@pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz", "/readyz/ping", "/livez/ping"])
 def test_health_is_open(http, path):
     answer = http("GET", path, Authorization=None)
     assert (answer.status_code, answer.text) == (200, "ok")
+
+
+def test_health_says_on_request_what_was_checked(http):
+    answer = http("GET", "/readyz?verbose", Authorization=None)
+    assert answer.text == "[+]ping ok\nreadyz check passed\n"
+    assert http("GET", "/readyz/other").status_code == 404
+
+
+def test_the_root_lists_the_paths(http):
+    assert {"/api/v1", "/apis/apps/v1", "/openapi/v3", "/version"} <= set(http("GET", "/").json()["paths"])
+    assert http("GET", "/", Authorization=None).status_code == 401
 
 
 def test_the_version_is_open_and_says_which_kubernetes_is_served(http):
@@ -70,11 +81,22 @@ def test_the_openapi_index_leads_to_every_document(http):
 def test_openapi_in_protobuf(http):
     accept = "application/com.github.proto-openapi.spec.v{}@v1.0+protobuf"
     assert http("GET", "/openapi/v3/api/v1", Accept=accept.format(3)).status_code == 406
-    # kubectl needs an answer in this form, but finds every kind in OpenAPI v3.
     answer = http("GET", "/openapi/v2", Accept=accept.format(2))
     assert answer.headers["Content-Type"] == "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
-    assert answer.content == b"\n\x032.0\x12\x10\n\x05Posse\x12\x07v1.37.0"
+    assert answer.content.startswith(b"\n\x032.0\x12")
+    assert b"io.k8s.api.core.v1.PodSpec" in answer.content
+    assert (
+        http("GET", "/openapi/v2", Accept=accept.format(2), If_None_Match=answer.headers["ETag"]).status_code
+        == 304
+    )
     assert http("GET", "/openapi/v2", Accept="application/json").json()["swagger"] == "2.0"
+
+
+def test_there_are_no_custom_resource_definitions(http):
+    path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    assert http("GET", path).json()["items"] == []
+    assert http("GET", f"{path}?watch=true").status_code == 404
+    assert http("POST", path, {}).status_code == 404
 
 
 def test_documents_cannot_be_written(http):

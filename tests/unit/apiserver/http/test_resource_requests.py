@@ -377,9 +377,7 @@ def test_verbs_a_resource_does_not_have(http, method, path):
     refused(http(method, path), 405, "MethodNotAllowed")
 
 
-@pytest.mark.parametrize(
-    "path", ["/api/v1/gadgets", "/apis/nobody.example/v1", "/", "/metrics", "/api/v1/pods/a"]
-)
+@pytest.mark.parametrize("path", ["/api/v1/gadgets", "/apis/nobody.example/v1", "/metrics", "/api/v1/pods/a"])
 def test_paths_that_name_nothing(http, path):
     message = refused(http("GET", path), 404, "NotFound")["message"]
     assert message.startswith("the server could not find the requested resource")

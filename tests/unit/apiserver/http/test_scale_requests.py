@@ -78,3 +78,29 @@ def test_clients_are_told_of_it(http):
     assert "io.k8s.api.autoscaling.v1.Scale" in document["components"]["schemas"]
     path = "/apis/apps/v1/namespaces/{namespace}/statefulsets/{name}/scale"
     assert set(document["paths"][path]) == {"get", "put", "patch", "parameters"}
+
+
+def test_a_scale_is_shown_with_its_own_columns(http, web):
+    accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+    table = http("GET", f"{SETS}/web/scale", Accept=accept).json()
+    assert [column["name"] for column in table["columnDefinitions"]] == [
+        "Name",
+        "Desired",
+        "Available",
+        "Age",
+    ]
+    assert table["rows"][0]["cells"][:3] == ["web", 2, 0]
+
+
+def test_tables_also_come_in_their_older_version(http, web):
+    accept = "application/json;as=Table;v=v1beta1;g=meta.k8s.io"
+    table = http("GET", f"{SETS}/web", Accept=accept).json()
+    assert (table["apiVersion"], table["kind"]) == ("meta.k8s.io/v1beta1", "Table")
+    assert http("GET", SETS, Accept=accept).json()["rows"][0]["cells"][0] == "web"
+
+
+def test_reviews_are_not_shown_as_tables(http):
+    accept = "application/json;as=Table;v=v1beta1;g=meta.k8s.io"
+    path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    assert http("POST", path, {"spec": {}}, Accept=accept).status_code == 406
+    assert http("POST", path, {"spec": {}}, Accept=f"{accept},application/json").status_code == 201

@@ -1,4 +1,4 @@
-"""What a scheduler needs to be told so that the pods of a replica start together, as a small protocol.
+"""What a scheduler has to know for the pods of a replica to start together, as a small protocol.
 
 One provider stands for one scheduler's way of describing a group. All of them are pure: they make objects and
 fill in pods; the runner writes them. A group is owned by the leader of its replica, so that it goes when the
