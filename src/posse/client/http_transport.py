@@ -8,16 +8,25 @@ decided to.
 import asyncio
 import math
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import msgspec
 
 from posse.client.connection import JSON, Call, Connection
 from posse.client.http_connections import Fence, open_fence
+from posse.client.lists import raw_pages
 from posse.client.paths import path_of
-from posse.client.raw_objects import shown_item
-from posse.client.reading import Placed, read, read_named, read_object, read_page, read_placed, unreadable
+from posse.client.raw_objects import shown_items
+from posse.client.reading import (
+    Placed,
+    WirePage,
+    read,
+    read_named,
+    read_object,
+    read_page,
+    read_placed,
+    unreadable,
+)
 from posse.client.repeating import GIVE_UP_SECONDS, repeated
 from posse.client.served_versions import ServedVersions
 from posse.client.watches import Watch, WatchHealth
@@ -25,7 +34,6 @@ from posse.client.write_priorities import Lane, Lanes, RequestLimits
 from posse.kinds.machinery.conversion import to_storage
 from posse.kinds.machinery.errors import (
     CONFLICT,
-    EXPIRED,
     FORBIDDEN,
     INVALID,
     NOT_FOUND,
@@ -39,15 +47,15 @@ from posse.kinds.registry import EVENT, POD, RESOURCE_CLAIM
 from posse.kinds.wire.appending import appended
 from posse.kinds.wire.reading import PROTOBUF
 from posse.kinds.wire.values import ProtobufError
-from posse.transport.objects import Listing, Versions, WatchEvent
+from posse.transport.objects import Listing, Page, Place, Shown, Versions, WatchEvent
 from posse.transport.patches import STRATEGIC_MERGE_PATCH, Patch
 from posse.transport.transport import PodBinding
 
 T = TypeVar("T")
 
-PAGE = 500
 UNSUPPORTED_MEDIA_TYPE = 415
 _ONLY_METADATA = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{JSON}"
+_ATTEMPTS_TO_FIND = 2
 _ATTEMPTS_TO_REPLACE = 5
 _HIDING = frozenset({UNAUTHORIZED, FORBIDDEN})
 """A server that has just started also says so, for seconds."""
@@ -69,33 +77,49 @@ class HttpTransport:
         self, kind: Kind, namespace: str | None = None, *, labels: str = "", fields: str = ""
     ) -> Listing:
         """ApiError 404: the cluster does not serve the kind; a missing path is no proof of that."""
-        listing = await self._find(kind, namespace, _selection(labels, fields))
-        if listing is None:
-            # The server was upgraded to another version, or a proxy before it finds nothing for a while.
-            self._versions.doubt()
-            listing = await self._find(kind, namespace, _selection(labels, fields))
-        if listing is None:
-            raise unreadable(f"it offers {kind.group_resource}, but finds no list of them")
-        return listing
+        shown: list[Shown] = []
+        resource_version = ""
+        async for page in self._pages(kind, namespace, _selection(labels, fields)):
+            if page.is_first:
+                shown.clear()
+            shown += page.shown
+            resource_version = page.resource_version
+        return Listing(shown, resource_version)
 
-    async def _find(self, kind: Kind, namespace: str | None, selection: dict[str, str]) -> Listing | None:
-        version = await self._versions.of(kind)
-        try:
-            items, resource_version = await self._items(
-                Call("GET", path_of(kind, version, namespace), selection)
-            )
-        except ApiError as error:
-            if error.code == NOT_FOUND:
-                return None
-            raise
-        return Listing([shown_item(kind, version, item) for item in items], resource_version)
+    def pages(self, kind: Kind, *, labels: str = "") -> AsyncIterator[Page]:
+        return self._pages(kind, None, _selection(labels, ""))
+
+    async def _pages(
+        self, kind: Kind, namespace: str | None, selection: dict[str, str]
+    ) -> AsyncIterator[Page]:
+        for _ in range(_ATTEMPTS_TO_FIND):
+            version = await self._versions.of(kind)
+            try:
+                async for page in raw_pages(
+                    Call("GET", path_of(kind, version, namespace), selection), self._page
+                ):
+                    yield Page(shown_items(kind, version, page.items), page.resource_version, page.is_first)
+            except ApiError as error:
+                if error.code != NOT_FOUND:
+                    raise
+                # The server was upgraded to another version, or a proxy before it finds nothing for a while.
+                self._versions.doubt()
+            else:
+                return
+        raise unreadable(f"it offers {kind.group_resource}, but finds no list of them")
 
     async def versions(self, kind: Kind) -> Versions:
         """What there is, without what it says: as fresh as a list, and a fraction of it."""
         path = path_of(kind, await self._versions.of(kind), None)
-        items, resource_version = await self._items(Call("GET", path, accept=_ONLY_METADATA))
-        found = [read(bytes(item), read_named).metadata for item in items]
-        return Versions({(one.namespace, one.name): one.resource_version for one in found}, resource_version)
+        found: dict[Place, str] = {}
+        resource_version = ""
+        async for page in raw_pages(Call("GET", path, accept=_ONLY_METADATA), self._page):
+            named = [read(bytes(item), read_named).metadata for item in page.items]
+            if page.is_first:
+                found.clear()
+            found.update({(one.namespace, one.name): one.resource_version for one in named})
+            resource_version = page.resource_version
+        return Versions(found, resource_version)
 
     async def watch(
         self,
@@ -211,24 +235,8 @@ class HttpTransport:
             return False
         return pod.metadata.uid == binding.uid and pod.spec.node_name == binding.node
 
-    async def _items(self, call: Call) -> tuple[Sequence[msgspec.Raw], str]:
-        """All that a list holds, page by page, and its version."""
-        items: list[msgspec.Raw] = []
-        selection = dict(call.query or {})
-        query = {**selection, "limit": str(PAGE)}
-        while True:
-            try:
-                page = await self._read(replace(call, query=query), read_page)
-            except ApiError as error:
-                if error.code != EXPIRED or "limit" not in query:
-                    raise
-                # The cluster has forgotten where we were; everything comes once more, and all at once.
-                items, query = [], selection
-                continue
-            items += page.items or ()
-            if not page.metadata.continue_token:
-                return items, page.metadata.resource_version
-            query["continue"] = page.metadata.continue_token
+    async def _page(self, call: Call) -> WirePage:
+        return await self._read(call, read_page)
 
     async def _ask_for(self, kind: Kind, namespace: str, name: str) -> Json:
         version = await self._versions.of(kind)

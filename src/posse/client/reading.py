@@ -24,8 +24,8 @@ class _PageMeta(msgspec.Struct, rename="camel"):
     continue_token: str = msgspec.field(default="", name="continue")
 
 
-class Page(msgspec.Struct):
-    """A list, or a part of one; the items are not looked into."""
+class WirePage(msgspec.Struct):
+    """A page of a list; the items are not looked into."""
 
     metadata: _PageMeta = msgspec.field(default_factory=_PageMeta)
     items: tuple[msgspec.Raw, ...] | None = None
@@ -58,7 +58,7 @@ class Placed(msgspec.Struct):
     spec: _Assigned
 
 
-read_page = msgspec.json.Decoder(Page).decode
+read_page = msgspec.json.Decoder(WirePage).decode
 read_named = msgspec.json.Decoder(NamedObject).decode
 read_placed = msgspec.json.Decoder(Placed).decode
 _read_with_nulls = msgspec.json.Decoder(dict[str, Any]).decode

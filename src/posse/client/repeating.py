@@ -52,7 +52,7 @@ async def repeated(
 ) -> T:
     """Ask until there is an answer, or a refusal that will not pass, or it has taken too long."""
     pauses: Pauses | None = None
-    # Hardly anybody has to ask twice, and the loop is slow to say what time it is.
+    # Few requests are sent twice, and the loop is slow to say what time it is.
     deadline = time.monotonic() + give_up_seconds
     while True:
         try:

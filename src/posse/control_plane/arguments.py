@@ -25,6 +25,8 @@ class PlaneOptions:
     """etcd answers a write when it is on disk. Without, a crash of the machine may lose data."""
     has_kubelets: bool = False
     """Nodes report, be they simulated; else they are only objects, and bound pods do not run."""
+    kubelet_port: int = 0
+    """Where something on this machine answers for the kubelets of all nodes; 0 if nothing does."""
     administrator: User | None = None
     """None for one with a new token."""
     switched_off: frozenset[str] = frozenset()
@@ -71,11 +73,19 @@ def apiserver_arguments(
         f"--token-auth-file={tokens}",
         "--authorization-mode=RBAC",
         "--profiling=false",
+        # Nothing runs, and what operators install often asks for it.
+        "--allow-privileged=true",
         *admission,
         *_key_arguments(certificates),
+        *_kubelet_arguments(options.kubelet_port),
         *(f"--runtime-config={api}=true" for api in options.release.apis),
         *options.gates,
     ]
+
+
+def _kubelet_arguments(port: int) -> list[str]:
+    """Nodes name the host. The port is new at each start, so it is not for them to report."""
+    return [f"--kubelet-port={port}", "--kubelet-preferred-address-types=InternalDNS"] if port else []
 
 
 def _key_arguments(certificates: Certificates) -> list[str]:

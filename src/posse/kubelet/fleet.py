@@ -1,7 +1,8 @@
 """All simulated nodes as one state machine: observed nodes and pods go in, due writes come out.
 
-One timer per pod, node and lease, in one heap. Nodes without the simulated label are not simulated, and
-neither are the pods on them. The fleet knows no transport and no clock: the time is an argument.
+One timer per pod and node, in one heap. Heartbeats have a heap of their own: a node whose heartbeat waits
+behind the pods of others is taken for dead. Nodes without the simulated label are not simulated, and neither
+are the pods on them. The fleet knows no transport and no clock: the time is an argument.
 """
 
 from collections import defaultdict
@@ -45,7 +46,6 @@ FAILED_PREPARATION = "FailedPrepareDynamicResources"
 class What(StrEnum):
     POD = "pod"
     NODE = "node"
-    LEASE = "lease"
 
 
 class TimerKey(NamedTuple):
@@ -73,6 +73,8 @@ class Fleet:
         # Pods that ran on a node when it crashed, once it is back.
         self._crashed: dict[TimerKey, None] = {}
         self._timers: Timers[TimerKey] = Timers()
+        # By the name of the node.
+        self._heartbeats: Timers[str] = Timers()
         self._pod_addresses = AddressPool(POD_NETWORK)
         self._node_addresses = AddressPool(NODE_NETWORK)
         # Writes that need no timer because they answer what was just seen.
@@ -147,7 +149,7 @@ class Fleet:
         return 0.0 if self._at_once else self._timers.next_time()
 
     def due_writes(self, now: float, limit: int) -> list[Write]:
-        """Return what is to be written now, for at most `limit` pods, nodes and leases."""
+        """Return what is to be written now but for heartbeats, for at most `limit` pods and nodes."""
         writes, self._at_once = self._at_once, []
         for key in self._timers.pop_due(now, limit):
             try:
@@ -155,6 +157,17 @@ class Fleet:
             except Exception as error:  # noqa: BLE001 - whatever it is, the others must not wait for it
                 writes.append(Stuck("/".join(filter(None, key)), error))
         return writes
+
+    def next_heartbeat(self) -> float | None:
+        return self._heartbeats.next_time()
+
+    def due_heartbeats(self, now: float, limit: int) -> list[RenewLease]:
+        """Return the leases that are to be renewed now, at most `limit`."""
+        interval = heartbeat_seconds(self._simulated_count)
+        names = self._heartbeats.pop_due(now, limit)
+        for name in names:
+            self._heartbeats.set(name, now + interval)
+        return [RenewLease(name, node_lease(self._nodes[name], interval, now)) for name in names]
 
     def try_again(self, write: Write, at: float) -> None:
         """Note that a write failed for a reason which no change of the object will announce."""
@@ -186,25 +199,25 @@ class Fleet:
     def _drive(self, node: Json, now: float, *, is_new: bool) -> None:
         name = node["metadata"]["name"]
         self._node_addresses.hold(name, address_of(node))
-        status, lease = TimerKey(What.NODE, "", name), TimerKey(What.LEASE, "", name)
+        status = TimerKey(What.NODE, "", name)
         if is_new:
             self._simulated_count += 1
         if is_silent(node):
             self._timers.cancel(status)
-            self._timers.cancel(lease)
+            self._heartbeats.cancel(name)
             return
         if not is_reported(node):
             self._timers.set(status, now)
-        if lease not in self._timers:
+        if name not in self._heartbeats:
             # Nodes that appear together beat apart from each other from the start.
             delay = self._simulated_count % 100 / 100 * heartbeat_seconds(self._simulated_count)
-            self._timers.set(lease, now + (delay if is_new else 0.0))
+            self._heartbeats.set(name, now + (delay if is_new else 0.0))
 
     def _let_go(self, name: str) -> None:
         self._simulated_count -= 1
         self._node_addresses.release(name)
         self._timers.cancel(TimerKey(What.NODE, "", name))
-        self._timers.cancel(TimerKey(What.LEASE, "", name))
+        self._heartbeats.cancel(name)
 
     def _reconsider_pods(self, node_name: str, now: float) -> None:
         for key in self._pods_on.get(node_name, ()):
@@ -245,17 +258,10 @@ class Fleet:
 
     def _writes_for(self, key: TimerKey, now: float) -> list[Write]:
         match key.what:
-            case What.LEASE:
-                return [self._beat(key, now)]
             case What.NODE:
                 return [self._report_node(key.name, now)]
             case What.POD:
                 return self._advance(key, now)
-
-    def _beat(self, key: TimerKey, now: float) -> Write:
-        interval = heartbeat_seconds(self._simulated_count)
-        self._timers.set(key, now + interval)
-        return RenewLease(key.name, node_lease(self._nodes[key.name], interval, now))
 
     def _report_node(self, name: str, now: float) -> Write:
         node = self._nodes[name]
@@ -307,9 +313,9 @@ def _came_back(before: Json, node: Json) -> bool:
     return failure_of(before) is FailureMode.CRASH and failure_of(node) is not FailureMode.CRASH
 
 
-def _state(node: Json) -> tuple[bool, bool, FailureMode | None]:
+def _state(node: Json) -> tuple[bool, bool, bool, FailureMode | None]:
     """What the pods of a node depend on."""
-    return is_simulated(node), is_ready(node), failure_of(node)
+    return is_simulated(node), is_ready(node), is_reported(node), failure_of(node)
 
 
 def _patch_of(seen: Json, status: Json) -> Json:

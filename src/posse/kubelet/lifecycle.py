@@ -139,6 +139,6 @@ def _moment(recorded: str | None, now: float) -> float:
     try:
         second = parse_timestamp(recorded or "")
     except ValueError:
-        # Anybody may write a status; a time that cannot be read starts counting when it is seen.
+        # Any client may write a status; a time that cannot be read starts counting when it is seen.
         return now
     return min(now, second + RECORDED_PRECISION_SECONDS)

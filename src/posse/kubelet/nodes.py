@@ -24,6 +24,8 @@ _NODE_NAME = re.compile(r"node-\d{4,}")
 TOPOLOGY_PREFIX = "topology.posse.dev/"
 MOST_DOMAINS = 1_000_000
 READY_MESSAGE = "this node is simulated by Posse: its pods run in name only"
+KUBELET_HOST = "localhost"
+"""Where a real control plane finds the kubelets: what answers for all of them runs beside it."""
 NOT_READY_MESSAGE = f"this node is simulated by Posse, and told to fail by the annotation {FAILURE}"
 
 CAPACITY = {
@@ -131,16 +133,22 @@ def is_ready(node: Json) -> bool:
 
 
 def address_of(node: Json) -> str:
-    addresses = (node.get("status") or {}).get("addresses") or []
-    return next((item.get("address", "") for item in addresses if item.get("type") == "InternalIP"), "")
+    return _address(node, "InternalIP")
 
 
 def is_reported(node: Json) -> bool:
-    """Whether the node's condition says what its kubelet has to say."""
+    """Whether the node's status says what its kubelet has to say, and where to reach it."""
+    if _address(node, "InternalDNS") != KUBELET_HOST:
+        return False
     if failure_of(node) is not FailureMode.NOT_READY:
         return is_ready(node)
     conditions = (node.get("status") or {}).get("conditions") or []
     return any(item.get("type") == "Ready" and item.get("status") == "False" for item in conditions)
+
+
+def _address(node: Json, kind: str) -> str:
+    addresses = (node.get("status") or {}).get("addresses") or []
+    return next((item.get("address", "") for item in addresses if item.get("type") == kind), "")
 
 
 def node_status(node: Json, address: str, now: float) -> Json:
@@ -153,7 +161,11 @@ def node_status(node: Json, address: str, now: float) -> Json:
         "capacity": capacity,
         "allocatable": status.get("allocatable") or capacity,
         "conditions": [*others, _ready_condition(now, failure_of(node))],
-        "addresses": [{"type": "InternalIP", "address": address}, {"type": "Hostname", "address": name}],
+        "addresses": [
+            {"type": "InternalIP", "address": address},
+            {"type": "Hostname", "address": name},
+            {"type": "InternalDNS", "address": KUBELET_HOST},
+        ],
         "nodeInfo": _node_info(name),
     }
 

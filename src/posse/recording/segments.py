@@ -104,7 +104,7 @@ def read_entries(
 ) -> Iterator[Entry]:
     """RecordingError: the file is damaged, or ends in the middle of a frame though it may not be torn.
 
-    `tell` is told of a torn end.
+    `tell` gets a message about a torn end.
     """
     with path.open("rb") as file:
         _header(path, file)

@@ -45,6 +45,15 @@ class Listing:
         return [shown.obj for shown in self.shown]
 
 
+class Page(NamedTuple):
+    """A page of a list; the version of the last page is that of the whole."""
+
+    shown: Sequence[Shown]
+    resource_version: str
+    is_first: bool = True
+    """Whether the list begins here. It may begin again; what came before does not count then."""
+
+
 Place = tuple[str, str]
 """Namespace, empty for none, and name."""
 

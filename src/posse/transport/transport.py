@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.machinery.kind import Json, Kind
-from posse.transport.objects import Listing, WatchEvent
+from posse.transport.objects import Listing, Page, WatchEvent
 from posse.transport.patches import Patch
 
 
@@ -25,6 +25,9 @@ class Transport(Protocol):
     async def list(
         self, kind: Kind, namespace: str | None = None, *, labels: str = "", fields: str = ""
     ) -> Listing: ...
+
+    def pages(self, kind: Kind, *, labels: str = "") -> AsyncIterator[Page]:
+        """The same for lists that are too large to hold at once."""
 
     def watch(
         self,

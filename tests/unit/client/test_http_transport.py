@@ -4,13 +4,15 @@ import asyncio
 import json
 from contextlib import asynccontextmanager
 
+import msgspec
 import pytest
 from aiohttp import web
 
-from posse.client import http_transport, repeating
-from posse.client.connection import Connection
+from posse.client import http_transport, lists, raw_objects, repeating
+from posse.client.connection import Call, Connection
 from posse.client.credentials import Kubeconfig
 from posse.client.http_transport import HttpTransport
+from posse.client.reading import WirePage
 from posse.client.write_priorities import RequestLimits
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import EVENT, LEASE, NODE, POD, POD_GROUP, POSSE_POD_GROUP, RESOURCE_CLAIM, WORKLOAD
@@ -60,7 +62,7 @@ def pod(name, **labels):
 
 
 def test_lists_come_in_pages_and_read_as_structs(server, monkeypatch):
-    monkeypatch.setattr(http_transport, "PAGE", 3)
+    monkeypatch.setattr(lists, "PAGE", 3)
 
     async def scenario(transport):
         for number in range(8):
@@ -72,6 +74,49 @@ def test_lists_come_in_pages_and_read_as_structs(server, monkeypatch):
     assert [each.metadata.name for each in read] == [f"page{number}" for number in range(8)]
     assert {(each.api_version, each.kind) for each in read} == {("v1", "Pod")}
     assert listing.items[0]["metadata"]["labels"] == {"of": "pages"}
+
+
+def test_structs_have_no_managed_fields_and_json_has(server):
+    async def scenario(transport):
+        made = await transport.create(POD, "default", pod("managed"))
+        (listed,) = (await transport.list(POD, "default", fields="metadata.name=managed")).shown
+        (event, *_) = await anext(transport.watch(POD, str(int(made["metadata"]["resourceVersion"]) - 1)))
+        return listed, event.shown
+
+    for shown in on(server, scenario):
+        assert shown.obj["metadata"]["managedFields"]
+        assert shown.read(Pod).metadata.managed_fields == ()
+        assert shown.read(Pod).metadata.uid == shown.obj["metadata"]["uid"]
+
+
+def test_structs_of_another_dialect_have_no_managed_fields_either():
+    dialect = next(iter(POD_GROUP.dialects))
+    metadata = {"name": "g", "uid": "u", "managedFields": [{"manager": "kubectl"}]}
+    group = {"apiVersion": POD_GROUP.api_version_of(dialect), "kind": POD_GROUP.name, "metadata": metadata}
+    encoded = msgspec.Raw(msgspec.json.encode(group))
+    one = raw_objects.shown(POD_GROUP, dialect, encoded)
+    for each in (one, *raw_objects.shown_items(POD_GROUP, dialect, [encoded])):
+        assert each.obj["metadata"]["managedFields"]
+        assert each.read(PodGroup).metadata.managed_fields == ()
+        assert each.read(PodGroup).metadata.uid == "u"
+
+
+def test_the_next_page_of_a_list_is_asked_for_while_one_is_read():
+    asked = []
+
+    async def ask(call):
+        asked.append(call.query.get("continue", ""))
+        token = str(len(asked)) if len(asked) < 3 else ""
+        return msgspec.convert({"metadata": {"continue": token}, "items": []}, WirePage)
+
+    async def main():
+        seen = []
+        async for page in lists.raw_pages(Call("GET", "/"), ask):
+            await asyncio.sleep(0)
+            seen.append((page.is_first, list(asked)))
+        return seen
+
+    assert asyncio.run(main()) == [(True, ["", "1"]), (False, ["", "1", "2"]), (False, ["", "1", "2"])]
 
 
 def test_a_list_whose_place_was_forgotten_comes_once_more_at_once():
@@ -438,7 +483,7 @@ def test_the_watch_of_a_kind_that_was_taken_away_is_no_matter_any_more():
 
 
 def test_versions_are_those_of_a_list_in_pages(server, monkeypatch):
-    monkeypatch.setattr(http_transport, "PAGE", 2)
+    monkeypatch.setattr(lists, "PAGE", 2)
 
     async def scenario(transport):
         for number in range(5):

@@ -9,7 +9,6 @@ from posse.kubelet.writes import (
     PatchPodStatus,
     RemoveLease,
     RemovePod,
-    RenewLease,
     Stuck,
     WarnAboutPod,
 )
@@ -48,8 +47,7 @@ def fleet_with(*nodes):
 
 
 def due(fleet, now=NOW):
-    """Return the due writes that are not heartbeats."""
-    return [write for write in fleet.due_writes(now, MANY) if not isinstance(write, RenewLease)]
+    return fleet.due_writes(now, MANY)
 
 
 def carried_out(made, write):
@@ -114,6 +112,25 @@ def test_a_bare_simulated_node_gets_a_capacity_and_an_address_of_its_own():
     assert write.patch["status"]["addresses"][0]["address"] == "172.16.0.2"
 
 
+def test_a_ready_node_that_does_not_say_where_its_kubelet_is_reports_again_before_its_pods_go_on():
+    former = node()
+    former["status"]["addresses"] = [
+        item for item in former["status"]["addresses"] if item["type"] != "InternalDNS"
+    ]
+    fleet = fleet_with(former)
+    fleet.see_pod(pod(), NOW)
+    (write,) = due(fleet)
+    assert isinstance(write, PatchNodeStatus)
+    addresses = {item["type"]: item["address"] for item in write.patch["status"]["addresses"]}
+    assert addresses == {"InternalIP": "172.16.0.1", "Hostname": "node-0001", "InternalDNS": "localhost"}
+    reported = carried_out(former, write)
+    fleet.see_node(reported, NOW)
+    (write,) = due(fleet)
+    assert isinstance(write, PatchPodStatus)
+    fleet.see_node(reported, NOW)
+    assert due(fleet) == []
+
+
 def test_nodes_of_others_and_their_pods_are_left_alone():
     stranger = node()
     del stranger["metadata"]["labels"]["posse.dev/simulated"]
@@ -121,7 +138,9 @@ def test_nodes_of_others_and_their_pods_are_left_alone():
     fleet = fleet_with(stranger)
     fleet.see_pod(pod(), NOW)
     assert fleet.next_wakeup() is None
+    assert fleet.next_heartbeat() is None
     assert fleet.due_writes(NOW + 1e6, MANY) == []
+    assert fleet.due_heartbeats(NOW + 1e6, MANY) == []
 
 
 def test_pods_without_a_node_are_none_of_its_business():
@@ -252,7 +271,7 @@ def test_trying_again_what_is_gone_is_harmless(write):
 
 def test_each_node_beats_every_ten_seconds_and_not_all_at_once():
     fleet = fleet_with(*(node(ordinal) for ordinal in range(1, 9)))
-    beats = [(now, fleet.due_writes(NOW + now, MANY)) for now in range(21)]
+    beats = [(now, fleet.due_heartbeats(NOW + now, MANY)) for now in range(21)]
     counts = [len(writes) for _, writes in beats]
     assert sum(counts) == 16
     assert max(counts) < 16
@@ -264,9 +283,17 @@ def test_each_node_beats_every_ten_seconds_and_not_all_at_once():
 
 def test_heartbeats_of_many_nodes_keep_a_bounded_rate():
     fleet = fleet_with(*(node(ordinal) for ordinal in range(1, 2001)))
-    fleet.due_writes(NOW + 40, MANY)
-    assert len(fleet.due_writes(NOW + 80.1, MANY)) == 2000
-    assert len(fleet.due_writes(NOW + 119, MANY)) == 0
+    fleet.due_heartbeats(NOW + 40, MANY)
+    assert len(fleet.due_heartbeats(NOW + 80.1, MANY)) == 2000
+    assert len(fleet.due_heartbeats(NOW + 119, MANY)) == 0
+
+
+def test_heartbeats_do_not_wait_behind_pods():
+    fleet = fleet_with(node())
+    for number in range(1000):
+        fleet.see_pod(pod(f"p{number}", uid=f"u{number}"), NOW)
+    assert [beat.node for beat in fleet.due_heartbeats(NOW + 10, 1)] == ["node-0001"]
+    assert fleet.next_heartbeat() == NOW + 20
 
 
 def test_the_limit_bounds_one_batch():

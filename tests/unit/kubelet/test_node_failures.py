@@ -1,7 +1,7 @@
 """Simulated nodes that are told to fail, and come back."""
 
 from posse.kubelet.fleet import Fleet
-from posse.kubelet.writes import PatchNodeStatus, PatchPodStatus, RemovePod, RenewLease
+from posse.kubelet.writes import PatchNodeStatus, PatchPodStatus, RemovePod
 from posse.model.timestamps import format_timestamp
 from tests.unit.kubelet.test_fleet import MANY, NOW, carried_out, due, fleet_with, node, pod
 
@@ -25,7 +25,7 @@ def with_running_pod(restart_policy="Never", **kwargs):
 
 
 def heartbeats(fleet, now):
-    return [write for write in fleet.due_writes(now, MANY) if isinstance(write, RenewLease)]
+    return fleet.due_heartbeats(now, MANY)
 
 
 def deleted(made):
@@ -39,6 +39,7 @@ def test_a_silent_node_sends_no_heartbeats_until_it_is_back():
         assert len(heartbeats(fleet, NOW + 20)) == 1
         fleet.see_node(failing(how), NOW + 20)
         assert fleet.due_writes(NOW + 500, MANY) == []
+        assert heartbeats(fleet, NOW + 500) == []
         fleet.see_node(node(), NOW + 500)
         assert len(heartbeats(fleet, NOW + 500)) == 1
 

@@ -161,7 +161,7 @@ def _facts(asked: Asked, key: GroupKey) -> Iterator[tuple[str, str]]:
         yield "did you mean", f"{meant}, which exists"
     forecast = forecasts_for(asked.survey, asked.now).get(key)
     if forecast is not None and forecast.unforeseen is not Unforeseen.NODES:
-        # What fits on no node is told so below, with what would help.
+        # For what fits on no node, the text below says so, with what would help.
         yield "starts", starts_text(note_of(forecast), asked.now, key.namespace)
 
 

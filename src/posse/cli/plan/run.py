@@ -1,6 +1,6 @@
 """Runs `posse plan`: changes a copy of the cluster, submits manifests to it, and reports the decisions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -8,18 +8,18 @@ import msgspec
 import typer
 
 from posse.cli.configuration_file import rules_in_force
+from posse.cli.explain.targets import groups_meant, parse_target
 from posse.cli.manifests import Manifest
 from posse.cli.output import Output, print_data
-from posse.cli.plan.existing import with_overrides
 from posse.cli.plan.expansion import expanded
 from posse.cli.plan.overrides import Overrides, adjusted
 from posse.cli.plan.quotas import RefusedObject, refusal_lines, within_quotas
 from posse.cli.plan.report import Planned, PlanOutcome, Report, details_of, overall, planned, table_of
 from posse.cli.plan.trial import settle, submit
 from posse.cli.plan.what_ifs import ClusterChanges, changed
-from posse.cli.problems import Problem
+from posse.cli.problems import Misuse, Problem
 from posse.cli.reading.cluster_reader import Survey, survey_cluster
-from posse.cli.reading.sources import ClusterSource
+from posse.cli.reading.sources import ClusterSource, DerivedSource
 from posse.cli.session import Rules
 from posse.engine.events import ClusterObject, Observed
 from posse.engine.options import EngineOptions
@@ -28,8 +28,41 @@ from posse.model.decoding import ShapeError, decode
 from posse.model.pod import Pod
 from posse.runtime.watching.followed_kinds import FOLLOWED_KINDS
 
+Json = dict[str, Any]
 _STRUCTS = dict(FOLLOWED_KINDS)
 EXIT_CODES = {PlanOutcome.STARTS: 0, PlanOutcome.RUNS: 0, PlanOutcome.WAITS: 3, PlanOutcome.PREEMPTS: 4}
+
+
+@dataclass(frozen=True, slots=True)
+class AdjustedSource(DerivedSource):
+    """A source in which a group and its pods are changed."""
+
+    overrides: Overrides
+    groups: frozenset[str]
+    """Uids of the objects that describe it."""
+    pods: frozenset[str]
+
+    def objects(self, kind: Kind, namespace: str | None, tell: Callable[[str], None]) -> Iterator[Json]:
+        for obj in self.source.objects(kind, namespace, tell):
+            is_changed = obj["metadata"].get("uid") in self.groups | self.pods
+            yield adjusted(kind, obj, self.overrides) if is_changed else obj
+
+
+def with_overrides(
+    source: ClusterSource, survey: Survey, named: str, namespace: str, overrides: Overrides
+) -> AdjustedSource:
+    """Misuse or Problem: it is not a group, or is not there."""
+    target = parse_target(named)
+    if not target.forms:
+        raise Misuse(f"--of: {named!r} is not a group, as in podgroup/NAME")
+    keys = groups_meant(survey, target, namespace)
+    objects = [found for key in keys if (found := survey.object_of(key)) is not None]
+    return AdjustedSource(
+        source,
+        overrides,
+        frozenset(obj["metadata"].get("uid", "") for obj in objects),
+        frozenset(pod.metadata.uid for key in keys for pod in survey.members.get(key, {}).values()),
+    )
 
 
 @dataclass(frozen=True, slots=True)

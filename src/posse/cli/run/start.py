@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvloop
 
@@ -20,9 +20,11 @@ from posse.runtime.process.logs import LogForm, configure_logging
 from posse.runtime.process.memory_return import return_memory
 from posse.runtime.process.run_options import RunOptions
 from posse.runtime.process.stopping import on_stop_signal
-from posse.runtime.remote.control_process import ControlProcess
 from posse.runtime.remote.remote import RemoteScheduler
 from posse.version import VERSION
+
+if TYPE_CHECKING:
+    from posse.runtime.remote.control_process import ControlProcess
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +33,6 @@ def run_scheduler(options: RunOptions, level: str, form: LogForm) -> None:
     """Problem: it could not start, or it broke."""
     configure_logging(logging.getLevelNamesMapping()[level], form)
     collect_seldom()
-    return_memory()
     try:
         uvloop.run(_run(options))
     except ConfigurationError as error:
@@ -52,7 +53,7 @@ def _refused_by_system(error: OSError, options: RunOptions) -> str:
 
 async def _run(options: RunOptions) -> None:
     asyncio.get_running_loop().set_exception_handler(on_unclaimed_error)
-    scheduler = RemoteScheduler(options) if options.schedules else ControlProcess(options)
+    scheduler = RemoteScheduler(options) if options.schedules else _control_process(options)
     on_stop_signal(scheduler.stop)
     ready = asyncio.Event()
     telling = asyncio.create_task(_tell_ready(options, scheduler, ready))
@@ -64,8 +65,16 @@ async def _run(options: RunOptions) -> None:
     log.info("stopped")
 
 
+def _control_process(options: RunOptions) -> "ControlProcess":
+    # A scheduler does without it.
+    from posse.runtime.remote.control_process import ControlProcess  # noqa: PLC0415
+
+    return_memory()
+    return ControlProcess(options)
+
+
 async def _tell_ready(
-    options: RunOptions, scheduler: RemoteScheduler | ControlProcess, ready: asyncio.Event
+    options: RunOptions, scheduler: "RemoteScheduler | ControlProcess", ready: asyncio.Event
 ) -> None:
     """Say where the scheduler serves, and serve its page until cancelled."""
     await ready.wait()

@@ -18,7 +18,6 @@ from posse.cli.manifests import Manifest
 from posse.cli.problems import Problem
 from posse.cli.run.start import on_unclaimed_error
 from posse.cli.up.examples import examples_dir
-from posse.cli.up.page import page_of, page_token
 from posse.cli.up.watching import Watchable, watch_cluster
 from posse.configuration.problems import ConfigurationError
 from posse.control_plane.program import ProgramEndedError
@@ -30,10 +29,24 @@ from posse.runtime.embedded.cluster import EmbeddedCluster
 from posse.runtime.process.gc_tuning import collect_seldom, leave_memory_to_the_system
 from posse.runtime.process.logs import configure_logging
 from posse.runtime.process.memory_return import return_memory
-from posse.runtime.process.options import ClusterOptions, ControlPlaneMode
+from posse.runtime.process.options import KUBECONFIG_NAME, ClusterOptions, ControlPlaneMode
 from posse.runtime.process.stopping import on_stop_signal
 from posse.store.errors import DataDirError
 from posse.version import VERSION
+
+
+def page_of(options: ClusterOptions) -> PageProcess:
+    """On the port after that of the API server if that is free."""
+    folder = options.data_dir
+    words = ["ui", "--kubeconfig", str(folder / KUBECONFIG_NAME), "--token-file", str(page_token(options))]
+    if options.record is not None:
+        words += ["--recording", str(options.record)]
+    return PageProcess(words, options.port + 1 if options.port else 0, folder / "page.log")
+
+
+def page_token(options: ClusterOptions) -> Path:
+    """It stays the same, so that an open page finds the cluster again after a restart."""
+    return options.data_dir / "page-token"
 
 
 class LocalCluster(Watchable, Protocol):

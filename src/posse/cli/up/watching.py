@@ -2,14 +2,19 @@
 
 import asyncio
 import contextlib
+import os
+import sys
+import termios
 import time
+import tty
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 import typer
 from rich.console import Console
 from rich.live import Live
 
-from posse.cli.up.keys import watching_keys
 from posse.cli.up.live_view import picture
 from posse.cli.up.progress import group_states, progress_lines
 from posse.cli.up.view_state import ViewState
@@ -21,6 +26,34 @@ from posse.runtime.process.logs import decisions_are_printed
 INTERVAL_SECONDS = 0.5
 # Reading a large cluster takes a while; this is the largest share of time it may take.
 MAX_SHARE_OF_TIME = 0.02
+_MAX_BYTES = 64
+_ESCAPE = "\x1b"
+
+
+@contextmanager
+def watching_keys(on_key: Callable[[str], None]) -> Iterator[bool]:
+    """Report each key. Whether that is possible: standard input may be no terminal."""
+    if not sys.stdin.isatty():
+        yield False
+        return
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+    loop = asyncio.get_running_loop()
+    # Ctrl-C still interrupts in this mode.
+    tty.setcbreak(descriptor)
+    loop.add_reader(descriptor, lambda: _read(descriptor, on_key))
+    try:
+        yield True
+    finally:
+        loop.remove_reader(descriptor)
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+def _read(descriptor: int, on_key: Callable[[str], None]) -> None:
+    text = os.read(descriptor, _MAX_BYTES).decode(errors="replace")
+    # An arrow key arrives as several characters at once.
+    for key in [text] if text.startswith(_ESCAPE) else text:
+        on_key(key)
 
 
 class Watchable(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from posse.controllers.jobsets.outcomes import COMPLETED_TOTAL, FAILED_TOTAL
+from posse.controllers.jobsets.names import COMPLETED_TOTAL, FAILED_TOTAL
 
 TEXTS = {
     COMPLETED_TOTAL: "JobSets that completed.",

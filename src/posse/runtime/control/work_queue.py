@@ -1,11 +1,13 @@
 """Keys that wait for a plan: a key is handled when it is touched, or at the time set for it.
 
 Several keys are handled concurrently, so that a slow one does not delay the others. A key that is touched
-while it is handled is handled once more afterwards.
+while it is handled is handled once more afterwards. A key whose plan took long rests before its next one:
+the plan of a Job of 50,000 pods looks at all of them, and each of them touches it several times.
 """
 
 import asyncio
 import contextlib
+import math
 import time
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -17,6 +19,8 @@ from posse.kubelet.timers import Timers
 MAX_CONCURRENT_KEYS = 20
 RETRY_SECONDS = 5.0
 _SLICE_SECONDS = 0.005
+_REST_FACTOR = 9
+"""A key rests this many times the duration of its last plan, if that exceeded a slice."""
 
 Work = Callable[[], Coroutine[Any, Any, None]]
 
@@ -34,6 +38,8 @@ class WorkQueue:
         self._timers: Timers[str] = Timers()
         # Keys whose work is under way, and whether they were touched since it began.
         self._under_way: dict[str, bool] = {}
+        # Until when keys rest whose last plan took long.
+        self._resting: dict[str, float] = {}
 
     def notice(self) -> None:
         """Something may have been touched."""
@@ -66,11 +72,26 @@ class WorkQueue:
                         began = time.perf_counter()
                     if key in self._under_way:
                         self._under_way[key] = True
-                    elif (work := self._start(key)) is not None:
+                    elif self._rests(key):
+                        self._timers.set(key, self._resting[key])
+                    elif (work := self._plan(key)) is not None:
                         self._under_way[key] = False
                         tasks.create_task(self._finish(key, work))
                 if not keys:
                     await self._wait()
+
+    def _plan(self, key: str) -> Work | None:
+        began = time.perf_counter()
+        work = self._start(key)
+        seconds = time.perf_counter() - began
+        if seconds > _SLICE_SECONDS:
+            now = self._clock()
+            self._resting = {other: until for other, until in self._resting.items() if until > now}
+            self._resting[key] = now + _REST_FACTOR * seconds
+        return work
+
+    def _rests(self, key: str) -> bool:
+        return self._clock() < self._resting.get(key, -math.inf)
 
     async def _finish(self, key: str, work: Work) -> None:
         await work()

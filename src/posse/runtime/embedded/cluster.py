@@ -18,6 +18,7 @@ from posse.apiserver.http.certificates import ensure_certificates
 from posse.apiserver.http.kubeconfig import ServerAccess, write_kubeconfig
 from posse.apiserver.http.server import ensure_free, serve
 from posse.apiserver.http.tokens import ensure_token
+from posse.apiserver.kind_store import resource_of
 from posse.apiserver.local import LocalTransport
 from posse.apiserver.service import ApiService
 from posse.configuration.reading import Configuration
@@ -53,6 +54,7 @@ from posse.engine.options import DEFAULT_SCHEDULER, EngineOptions
 from posse.kinds.gating import served_kinds
 from posse.kinds.registry import (
     COSCHEDULING_POD_GROUP,
+    EVENT,
     NAMESPACE,
     NODE,
     POD,
@@ -193,7 +195,7 @@ class EmbeddedCluster:
         return list(node_usage(self._service.list(NODE, None).items, self._service.list(POD, None).items))
 
     def _start_store(self, parts: AsyncExitStack) -> None:
-        store = Store.open(self._options.data_dir, fsync=self._options.fsync)
+        store = Store.open(self._options.data_dir, fsync=self._options.fsync, text_only=[resource_of(EVENT)])
         parts.callback(store.close)
         self._committer = Committer(store)
         parts.push_async_callback(self._committer.close)
@@ -220,7 +222,7 @@ class EmbeddedCluster:
         beside = self._transport.beside
         runner = ReconcilerRunner(beside(), reconcilers, self._clock, counts.count, writing=beside)
         self._background.start("the controllers", runner.run())
-        nodes = SimulatedNodes(self._transport.beside(), self._clock)
+        nodes = SimulatedNodes(beside(), self._clock, heartbeats=beside())
         self._background.start("the simulated nodes", nodes.run())
         delay = self._options.autoscale_seconds
         if delay is not None:

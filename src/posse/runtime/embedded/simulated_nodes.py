@@ -2,7 +2,7 @@
 
 Writes of one round go out together, so the store commits them as one group. A refused write is not repeated:
 either the object has changed, and the change brings the fleet back to it, or the fleet is asked to try again
-later.
+later. Heartbeats do not wait for rounds of pods: nodes without them are taken for dead.
 """
 
 import asyncio
@@ -39,11 +39,16 @@ REPORTER = "posse-simulated-node"
 
 
 class SimulatedNodes:
-    def __init__(self, transport: Transport, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, transport: Transport, clock: Callable[[], float], heartbeats: Transport | None = None
+    ) -> None:
+        """`heartbeats` is what leases are renewed through, if not the transport of all else."""
         self._transport = transport
+        self._heartbeat_transport = heartbeats or transport
         self._clock = clock
         self._fleet = Fleet()
         self._changed = asyncio.Event()
+        self._nodes_changed = asyncio.Event()
         self._recorder = EventRecorder(transport, clock)
         # Pods last: one whose node is not known yet looks like an orphan.
         self._followers = (
@@ -54,11 +59,12 @@ class SimulatedNodes:
 
     async def run(self) -> None:
         """Drive the nodes until cancelled."""
-        await attend(self._followers, self._recorder.run, self._write_what_is_due)
+        await attend(self._followers, self._recorder.run, self._write_what_is_due, self._send_heartbeats)
 
     def _see_node(self, node: Json) -> None:
         self._fleet.see_node(node, self._clock())
         self._changed.set()
+        self._nodes_changed.set()
 
     def _lose_node(self, node: Json) -> None:
         self._fleet.lose_node(node["metadata"]["name"], self._clock())
@@ -82,14 +88,22 @@ class SimulatedNodes:
             if writes:
                 await asyncio.gather(*(self._carry_out(write) for write in writes))
             else:
-                await self._wait()
+                await self._wait(self._changed, self._fleet.next_wakeup())
 
-    async def _wait(self) -> None:
-        wakeup = self._fleet.next_wakeup()
+    async def _send_heartbeats(self) -> None:
+        while True:
+            self._nodes_changed.clear()
+            beats = self._fleet.due_heartbeats(self._clock(), MOST_PER_ROUND)
+            if beats:
+                await asyncio.gather(*(self._carry_out(beat) for beat in beats))
+            else:
+                await self._wait(self._nodes_changed, self._fleet.next_heartbeat())
+
+    async def _wait(self, changed: asyncio.Event, wakeup: float | None) -> None:
         timeout = None if wakeup is None else max(0.0, wakeup - self._clock())
         try:
             async with asyncio.timeout(timeout):
-                await self._changed.wait()
+                await changed.wait()
         except TimeoutError:
             return
 
@@ -125,10 +139,10 @@ class SimulatedNodes:
 
     async def _renew(self, node: str, lease: Json) -> None:
         try:
-            await self._transport.patch(
+            await self._heartbeat_transport.patch(
                 LEASE, LEASE_NAMESPACE, node, Patch(MERGE_PATCH, {"spec": lease["spec"]})
             )
         except ApiError as error:
             if error.code != NOT_FOUND:
                 raise
-            await self._transport.create(LEASE, LEASE_NAMESPACE, lease)
+            await self._heartbeat_transport.create(LEASE, LEASE_NAMESPACE, lease)

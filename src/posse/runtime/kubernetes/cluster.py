@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Protocol
 
+from posse.apiserver.http.certificates import ensure_certificates
 from posse.apiserver.http.kubeconfig import write_kubeconfig
 from posse.apiserver.http.server import PortInUse
 from posse.apiserver.http.tokens import ensure_token
@@ -29,7 +30,8 @@ from posse.controllers.volume_provisioning import VolumeProvisioner, default_sto
 from posse.engine.explain.overview import Overview
 from posse.installation.options import DEFAULT_NAMESPACE, NAME
 from posse.installation.programs import CONTROLLERS
-from posse.kinds.registry import NODE, STORAGE_CLASS
+from posse.kinds.machinery.kind import Kind
+from posse.kinds.registry import NODE, POD, STORAGE_CLASS
 from posse.kubelet.heartbeats import MISSED_HEARTBEATS, heartbeat_seconds
 from posse.model.feature_gates import ALL_GATES
 from posse.runtime.control.reconciling import ReconcilerRunner
@@ -37,20 +39,56 @@ from posse.runtime.embedded.autoscaler import SimulatedAutoscaler
 from posse.runtime.embedded.bootstrap import Item, create_missing, ensure_devices, ensure_nodes
 from posse.runtime.embedded.cluster import DEFAULT_NODE_COUNT, HOST
 from posse.runtime.embedded.simulated_nodes import SimulatedNodes
-from posse.runtime.embedded.usage import NodeUsage
+from posse.runtime.embedded.usage import NodeUsage, node_usage
 from posse.runtime.kubernetes.installation import install, wait_served
-from posse.runtime.kubernetes.observed_nodes import ObservedNodes
+from posse.runtime.kubernetes.kubelet_endpoint import serve_kubelets
 from posse.runtime.process.background import Background
 from posse.runtime.process.clock import forward_clock
 from posse.runtime.process.options import KUBECONFIG_NAME, ClusterOptions
 from posse.runtime.process.run_options import DEFAULT_SCHEDULER_NAME, RunOptions, SetController
 from posse.runtime.remote.control_process import ControlProcess
 from posse.runtime.remote.remote import RemoteScheduler
+from posse.runtime.watching.informers import Follower, Json, attend
 from posse.store.data_directory import DataDirectory
+from posse.transport.transport import Transport
 
 SCHEDULER_NAMES = ("default-scheduler", DEFAULT_SCHEDULER_NAME)
 DEFAULT_ACCOUNT = "/api/v1/namespaces/default/serviceaccounts/default"
 _WATCH_SECONDS = 0.5
+
+Key = tuple[str, str]
+Objects = dict[Key, Json]
+
+
+class ObservedNodes:
+    """The nodes and pods as the API server shows them, for what the live view shows of their use."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._nodes: Objects = {}
+        self._pods: Objects = {}
+        self._followers = (_following(transport, NODE, self._nodes), _following(transport, POD, self._pods))
+
+    async def run(self) -> None:
+        """Follow both until cancelled."""
+        await attend(self._followers)
+
+    def usage(self) -> list[NodeUsage]:
+        nodes = [self._nodes[key] for key in sorted(self._nodes)]
+        return list(node_usage(nodes, self._pods.values()))
+
+
+def _following(transport: Transport, kind: Kind, objects: Objects) -> Follower:
+    def see(obj: Json) -> None:
+        objects[_key(obj)] = obj
+
+    def lose(obj: Json) -> None:
+        objects.pop(_key(obj), None)
+
+    return Follower(transport, kind, see, lose)
+
+
+def _key(obj: Json) -> Key:
+    return obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
 
 
 class _Runnable(Protocol):
@@ -83,7 +121,9 @@ class KubernetesCluster:
             await wait_served(connection, DEFAULT_ACCOUNT)
             self._observed = ObservedNodes(self._transport)
             self._background.start("the watch of nodes and pods", self._observed.run())
-            self._background.start("the simulated nodes", SimulatedNodes(self._transport, self._clock).run())
+            heartbeats = HttpTransport(connection, RequestLimits())
+            nodes = SimulatedNodes(self._transport, self._clock, heartbeats)
+            self._background.start("the simulated nodes", nodes.run())
             drivers = ReconcilerRunner(self._transport, [VolumeProvisioner(), AttachingDriver()], self._clock)
             self._background.start("the simulated storage and devices", drivers.run())
             self._scheduler = RemoteScheduler(self._run_options(NAME))
@@ -127,7 +167,10 @@ class KubernetesCluster:
         _check_free(options.port)
         _keep_former_logs(self._options)
         accounts = [service_account(DEFAULT_NAMESPACE, name) for name in (NAME, CONTROLLERS)]
-        plane = self._plane = ControlPlane(directory, accounts, self._plane_options())
+        certificates = ensure_certificates(directory / "tls", time.time())
+        kubelets = await serve_kubelets(HOST, certificates)
+        parts.push_async_callback(kubelets.close)
+        plane = self._plane = ControlPlane(directory, accounts, self._plane_options(kubelets.port))
         parts.push_async_callback(asyncio.to_thread, plane.stop)
         plane.start_programs()
         deadline = time.monotonic() + READY_SECONDS
@@ -139,7 +182,7 @@ class KubernetesCluster:
         for path in {directory / KUBECONFIG_NAME, options.kubeconfig}:
             write_kubeconfig(path, plane.access)
 
-    def _plane_options(self) -> PlaneOptions:
+    def _plane_options(self, kubelet_port: int) -> PlaneOptions:
         options = self._options
         return PlaneOptions(
             self._release,
@@ -147,6 +190,7 @@ class KubernetesCluster:
             port=options.port,
             fsync=options.fsync,
             has_kubelets=True,
+            kubelet_port=kubelet_port,
             administrator=administrator(ensure_token(options.data_dir / "token")),
             switched_off=frozenset(gate.value for gate in ALL_GATES - options.gates),
         )

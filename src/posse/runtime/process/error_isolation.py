@@ -4,8 +4,7 @@ What says that Posse itself cannot be trusted any more is let through, so that t
 """
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+from types import TracebackType
 
 from posse.engine.state.invariants import InvariantBroken
 from posse.store.errors import CommitFailed
@@ -13,13 +12,22 @@ from posse.store.errors import CommitFailed
 log = logging.getLogger(__name__)
 
 
-@contextmanager
-def skipping(what: str, *names: object) -> Iterator[None]:
+class skipping:  # noqa: N801 - it reads as a function; one by contextlib takes several times longer
     """Handle one object; `what` and the names say which, should it fail."""
-    try:
-        yield
-    except (InvariantBroken, CommitFailed):
-        raise
-    except Exception:
-        name = "/".join(str(name) for name in names if name)
-        log.exception("%s %.300s could not be handled and is left out", what, name)
+
+    __slots__ = ("_names", "_what")
+
+    def __init__(self, what: str, *names: object) -> None:
+        self._what, self._names = what, names
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None
+    ) -> bool:
+        if not isinstance(error, Exception) or isinstance(error, InvariantBroken | CommitFailed):
+            return False
+        name = "/".join(str(name) for name in self._names if name)
+        log.error("%s %.300s could not be handled and is left out", self._what, name, exc_info=error)
+        return True

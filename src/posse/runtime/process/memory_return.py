@@ -10,14 +10,33 @@ import ctypes
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
 _LARGE_BYTES = 64 * 1024
 _KEPT_BYTES = 128 * 1024
+# The most that the allocator would learn by itself.
+_LEARNED_LARGE_BYTES = 32 * 1024 * 1024
 _ARENAS = 2
 
 
 def return_memory() -> None:
-    """Other allocators than that of glibc are left as they are."""
+    """Return unused memory to the system, now and from now on.
+
+    Other allocators than that of glibc are left as they are. A process that reads a whole cluster calls it
+    afterwards: large blocks come and go all the time then, and to ask the system for each takes a quarter of
+    the time that reading takes. It may take a while, and threads that allocate wait meanwhile.
+    """
+    if _set_thresholds(_LARGE_BYTES, _KEPT_BYTES):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def keep_memory() -> None:
+    """Keep unused memory until `return_memory` is called: it is needed again soon."""
+    _set_thresholds(_LEARNED_LARGE_BYTES, 2 * _LEARNED_LARGE_BYTES)
+
+
+def _set_thresholds(large_bytes: int, kept_bytes: int) -> bool:
+    """Return whether the allocator is that of glibc."""
     tune = getattr(ctypes.CDLL(None), "mallopt", None)
     if tune is None:
-        return
-    tune(_M_MMAP_THRESHOLD, _LARGE_BYTES)
-    tune(_M_TRIM_THRESHOLD, _KEPT_BYTES)
+        return False
+    tune(_M_MMAP_THRESHOLD, large_bytes)
+    tune(_M_TRIM_THRESHOLD, kept_bytes)
     tune(_M_ARENA_MAX, _ARENAS)
+    return True

@@ -2,14 +2,14 @@
 
 Two controllers of one object undo each other's work. Those of the projects are known by the names of their
 webhooks, which no installation of them changes, and by their Deployments in the namespaces meant for them.
-A Deployment elsewhere counts for nothing: anybody may give one that name, and would switch off ours. Others
+A Deployment elsewhere counts for nothing: any user may give one that name, and would switch off ours. Others
 may have webhooks about the same kind without controlling it.
 """
 
 from collections.abc import Mapping, Sequence
 
 from posse.client.connection import Call, Connection
-from posse.client.reading import Page, read, read_named, read_page
+from posse.client.reading import WirePage, read, read_named, read_page
 from posse.client.repeating import repeated
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import JOB_SET, LEADER_WORKER_SET
@@ -48,7 +48,7 @@ async def find_rival(connection: Connection, kind: Kind) -> str:
 
 
 async def _names(connection: Connection, call: Call) -> Sequence[str]:
-    async def ask() -> Page:
+    async def ask() -> WirePage:
         return read(await connection.ask(call), read_page)
 
     page = await repeated(ask)

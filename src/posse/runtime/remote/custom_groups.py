@@ -18,7 +18,7 @@ from posse.kinds.registry import (
     POSSE_WORKLOAD,
     WORKLOAD,
 )
-from posse.transport.objects import Listing, WatchEvent
+from posse.transport.objects import Listing, Page, WatchEvent
 from posse.transport.patches import Patch
 from posse.transport.transport import PodBinding, Transport
 
@@ -39,6 +39,9 @@ class CustomGroups:
         self, kind: Kind, namespace: str | None = None, *, labels: str = "", fields: str = ""
     ) -> Listing:
         return await self._transport.list(_custom(kind), namespace, labels=labels, fields=fields)
+
+    def pages(self, kind: Kind, *, labels: str = "") -> AsyncIterator[Page]:
+        return self._transport.pages(_custom(kind), labels=labels)
 
     def watch(
         self,

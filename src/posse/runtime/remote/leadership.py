@@ -7,6 +7,7 @@ stopped and woken any time.
 """
 
 import asyncio
+import contextlib
 import logging
 import math
 import random
@@ -26,6 +27,7 @@ log = logging.getLogger(__name__)
 Json = dict[str, Any]
 NOT_LEADING = "NotLeading"
 _JITTER = 1.2
+_OBSERVE_SECONDS = 1.0
 _TRIES = 2
 """At least so many before a lease is lost: a connection may be dead without a word, and the server well."""
 
@@ -55,6 +57,10 @@ class Leadership:
         """What the lease said when it was last seen, and when that was first so."""
         self._since = float("-inf")
         self.holder = ""
+        self._observed: Json | None = None
+        """The lease before the cluster was read, if it was free then; {} if there was none."""
+        self.is_first_since_observed = False
+        """Whether it is held, and no other process has held it since `observe`."""
 
     @property
     def lease_name(self) -> str:
@@ -68,6 +74,21 @@ class Leadership:
         """Refuse a write that another may already be making differently."""
         if not self.is_leading:
             raise ApiError(FORBIDDEN, NOT_LEADING, "this scheduler is not in charge, or not any more")
+
+    async def observe(self) -> None:
+        """See whether any process leads. To be called before the cluster is read, and not while leading.
+
+        No lease counts as free. If it was deleted under a leader, that one goes on until its next renewal,
+        also after another has taken its place. To catch up would not help against what it writes then.
+        Such writes do no more harm than those of any other scheduler: the watch shows them, pods that are
+        bound already are refused, and nodes with too many pods are reported.
+        """
+        self._observed, self.is_first_since_observed = None, False
+        # If the lease cannot be read, assume it is held.
+        with contextlib.suppress(ApiError, TimeoutError):
+            async with asyncio.timeout(_OBSERVE_SECONDS):
+                lease = await self._get() or {}
+            self._observed = None if (lease.get("spec") or {}).get("holderIdentity") else lease
 
     async def acquire(self) -> None:
         """Return when in charge."""
@@ -133,7 +154,10 @@ class Leadership:
         self.holder = str(spec.get("holderIdentity") or "")
         if self.holder not in {"", self.identity} and self._clock() < self._since + _lasts(spec, self._terms):
             return False
+        is_renewed = self.holder == self.identity
         await self._put(lease, self._claim(spec))
+        if not is_renewed:
+            self.is_first_since_observed = self._observed is not None and (lease or {}) == self._observed
         self.holder = self.identity
         return True
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from posse.client.connection import Call, Connection
-from posse.client.reading import Page, read, read_page
+from posse.client.reading import WirePage, read, read_page
 from posse.client.repeating import repeated
 
 _SCOPE = "PriorityClass"
@@ -67,10 +67,10 @@ async def rationing_quotas(connection: Connection, own_namespace: str) -> Sequen
             return found
 
 
-async def _page(connection: Connection, token: str) -> Page:
+async def _page(connection: Connection, token: str) -> WirePage:
     selection = {"limit": _PAGE_SIZE} | ({"continue": token} if token else {})
 
-    async def ask() -> Page:
+    async def ask() -> WirePage:
         return read(await connection.ask(Call("GET", _PATH, selection)), read_page)
 
     return await repeated(ask)

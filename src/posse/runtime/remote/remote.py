@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from posse.client.credentials import own_namespace
 from posse.client.http_connections import open_fence
@@ -27,10 +27,12 @@ from posse.engine.options import DEFAULT_SCHEDULER, EngineOptions
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import POSSE_POD_GROUP
+from posse.runtime.control.jobset_counts import JobSetCounts
 from posse.runtime.control.reconciling import ReconcilerRunner
 from posse.runtime.process.background import Background
 from posse.runtime.process.clock import steady_clock
 from posse.runtime.process.configuration import load_configuration
+from posse.runtime.process.memory_return import keep_memory, return_memory
 from posse.runtime.process.recordings import new_recorder
 from posse.runtime.process.run_options import RunOptions
 from posse.runtime.process.settings import SETTINGS_ANNOTATION, settings_of
@@ -40,7 +42,6 @@ from posse.runtime.remote.leadership import Leadership
 from posse.runtime.remote.probes import Checks, build_probes
 from posse.runtime.remote.provisioning import ProvisioningRequests
 from posse.runtime.remote.rationed_classes import rationing_quotas
-from posse.runtime.remote.remote_controllers import RemoteControllers
 from posse.runtime.remote.remote_gauges import RemoteGauges
 from posse.runtime.remote.serving import serve_pages
 from posse.runtime.scheduling.dry_run import DryRun
@@ -55,6 +56,9 @@ from posse.runtime.watching.followed_kinds import (
     VOLUME_KINDS,
 )
 from posse.transport.transport import Transport
+
+if TYPE_CHECKING:
+    from posse.runtime.remote.remote_controllers import RemoteControllers
 
 log = logging.getLogger(__name__)
 
@@ -103,6 +107,7 @@ class RemoteScheduler:
             self._tell_task(parts)
             await self._term()
             while not self._stop.is_set():
+                keep_memory()
                 self._loop = self._new_loop()
                 await self._term()
 
@@ -123,9 +128,15 @@ class RemoteScheduler:
         fence = self._leadership.fence if self._leadership else open_fence
         self._remote = HttpTransport(connection, limits, fence)
         # They have limits of their own, so that bindings wait for them only if one rate is set for all.
-        self._controllers = RemoteControllers(
-            connection, HttpTransport(connection, limits, fence), self._options
-        )
+        self._controllers = self._new_controllers(HttpTransport(connection, limits, fence))
+
+    def _new_controllers(self, transport: Transport) -> "RemoteControllers | None":
+        if not self._options.controllers:
+            return None
+        # They take a while to load, and most schedulers have none.
+        from posse.runtime.remote.remote_controllers import RemoteControllers  # noqa: PLC0415
+
+        return RemoteControllers(self._connection, transport, self._options)
 
     def _is_elected(self) -> bool:
         only_looks = self._options.dry_run or self._options.shadow
@@ -145,7 +156,8 @@ class RemoteScheduler:
         if self._options.record is not None:
             loop.keep_run_times(self._options.record)
         loop.metrics.add(RemoteGauges(self._remote.watches, self._leadership))
-        loop.metrics.add(self._controllers.counts)
+        # Without controllers their counters are there all the same, and stay empty.
+        loop.metrics.add(self._controllers.counts if self._controllers else JobSetCounts())
         if self._ledger is not None:
             loop.metrics.add(ShadowGauges(self._ledger))
         return loop
@@ -168,6 +180,9 @@ class RemoteScheduler:
         """From following the cluster to not leading any more, or being asked to stop."""
         background, may_begin = Background(), asyncio.Event()
         is_at_rest = False
+        if self._leadership is not None:
+            await self._leadership.observe()
+        returning = asyncio.ensure_future(self._return_memory())
         background.start("the watch for stalls", StallWatch(self._loop.metrics.stalled).run())
         background.start("the scheduler", self._loop.run(may_begin))
         if not (self._options.dry_run or self._options.shadow):
@@ -175,7 +190,7 @@ class RemoteScheduler:
             if self._options.provisioning_requests:
                 asking = ProvisioningRequests(self._connection, self.missing_nodes, self._clock)
                 background.start("requests to autoscalers", asking.run(may_begin))
-        if self._options.controllers:
+        if self._controllers is not None:
             background.start("the controllers", self._controllers.run(may_begin))
         try:
             if self._leadership is None:
@@ -185,10 +200,16 @@ class RemoteScheduler:
                 await self._first(background, self._lead(self._leadership, may_begin), self._stop.wait())
             is_at_rest = not (self._stop.is_set() and may_begin.is_set()) or await self._finish()
         finally:
+            returning.cancel()
             await background.stop()
             # While writes may be cut off half-way, the lease is not released: it has to expire.
             if self._leadership is not None and is_at_rest:
                 await self._leadership.release()
+
+    async def _return_memory(self) -> None:
+        """Once reading is over, and beside the event loop: the lease is taken and renewed meanwhile."""
+        await self._loop.has_absorbed_all.wait()
+        await asyncio.to_thread(return_memory)
 
     async def _protect_groups(self, may_begin: asyncio.Event) -> None:
         """Custom resources have no admission and no controller of Kubernetes that would protect them."""
@@ -202,13 +223,14 @@ class RemoteScheduler:
         await self._loop.knows_all.wait()
         await leadership.acquire()
         async with asyncio.TaskGroup() as tasks:
-            beginning = tasks.create_task(self._begin(may_begin))
+            beginning = tasks.create_task(self._begin(leadership, may_begin))
             await leadership.keep()
             beginning.cancel()
 
-    async def _begin(self, may_begin: asyncio.Event) -> None:
-        """Begin once all writes of the former leader are seen."""
-        await self._loop.catch_up(self._remote.versions)
+    async def _begin(self, leadership: Leadership, may_begin: asyncio.Event) -> None:
+        """Begin once all writes of the former leader are seen. A lease that was free meanwhile had none."""
+        if not leadership.is_first_since_observed:
+            await self._loop.catch_up(self._remote.versions)
         may_begin.set()
 
     async def _finish(self) -> bool:
@@ -257,8 +279,8 @@ class RemoteScheduler:
     def _tell_task(self, parts: AsyncExitStack) -> None:
         names = ", ".join(self._engine_options.profiles)
         log.info("%s pods with schedulerName %s at %s", self._mode(), names, self._connection.server)
-        for telling in (self._tell_groups(), self._tell_rationed_classes()):
-            parts.callback(asyncio.ensure_future(telling).cancel)
+        for later in (self._tell_groups(), self._tell_rationed_classes()):
+            parts.callback(asyncio.ensure_future(later).cancel)
 
     def _mode(self) -> str:
         if self._options.shadow:

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from aiohttp import web
 
-from posse.apiserver.http.certificates import ensure_certificates
 from posse.apiserver.http.server import Listener, serve
 from posse.client.connection import Connection
 from posse.client.credentials import own_namespace
@@ -42,5 +41,8 @@ def _is_loopback(host: str) -> bool:
 
 def _passing_certificate() -> ssl.SSLContext:
     """A certificate of no known authority; it keeps tokens from being read in transit."""
+    # What makes certificates takes a while to load, and on loopback nothing needs them.
+    from posse.apiserver.http.certificates import ensure_certificates  # noqa: PLC0415
+
     with tempfile.TemporaryDirectory(prefix="posse-") as folder:
         return ensure_certificates(Path(folder), time.time()).server_context()

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.registry import EVENT
-from posse.transport.objects import Listing, WatchEvent
+from posse.transport.objects import Listing, Page, WatchEvent
 from posse.transport.patches import Patch
 from posse.transport.transport import PodBinding, Transport
 from posse.writes.object_writes import ObjectDelete, ObjectPatch
@@ -24,6 +24,9 @@ class DryRun:
         self, kind: Kind, namespace: str | None = None, *, labels: str = "", fields: str = ""
     ) -> Listing:
         return await self._transport.list(kind, namespace, labels=labels, fields=fields)
+
+    def pages(self, kind: Kind, *, labels: str = "") -> AsyncIterator[Page]:
+        return self._transport.pages(kind, labels=labels)
 
     def watch(
         self,

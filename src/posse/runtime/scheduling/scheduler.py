@@ -70,6 +70,8 @@ class SchedulerLoop:
         self._followers = [self._follower(transport, kind, struct) for kind, struct in kinds]
         self.knows_all = asyncio.Event()
         """Set when all followed kinds are listed."""
+        self.has_absorbed_all = asyncio.Event()
+        """Set when the engine has taken in what was listed."""
         self._may_decide = self._is_deciding = self._is_stopping = False
         self._has_stopped_deciding = asyncio.Event()
 
@@ -97,10 +99,10 @@ class SchedulerLoop:
 
         async def schedule() -> None:
             self.knows_all.set()
+            self._something_happened.set()
             if self._run_times_file is not None and (known := self._run_times_file.read()):
                 self._absorb(RunsRemembered(known))
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._work())
                 if may_begin is not None:
                     await may_begin.wait()
                 self._may_decide = True
@@ -113,7 +115,10 @@ class SchedulerLoop:
 
         works = (self._recorder.run, self._delivery.run, schedule, self._await_answers)
         try:
-            await attend(self._followers, *works)
+            async with asyncio.TaskGroup() as tasks:
+                # It absorbs what is listed while the API server makes the rest of the list.
+                tasks.create_task(self._work())
+                tasks.create_task(attend(self._followers, *works))
         finally:
             self._thread.close()
 
@@ -141,12 +146,17 @@ class SchedulerLoop:
         """Feed the engine, and have it decide if it may, until told to stop."""
         while not self._is_stopping:
             self._something_happened.clear()
+            is_listed = self.knows_all.is_set()
             if not self._may_decide:
                 await self._thread.absorb_queued()
+                if is_listed:
+                    self.has_absorbed_all.set()
                 await self._wait(None)
                 continue
             self._is_deciding = True
             turn = await self._thread.decide()
+            if is_listed:
+                self.has_absorbed_all.set()
             await self._take(turn)
             if turn.has_work:
                 await asyncio.sleep(0)

@@ -8,16 +8,17 @@ repeated with growing pauses, so that a large cluster is not kept busy by them.
 import asyncio
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Generic, TypeVar
 
 from posse.client.repeating import Pauses, retry_after
 from posse.kinds.machinery.errors import EXPIRED, FORBIDDEN, NOT_FOUND, ApiError, no_such_resource
 from posse.kinds.machinery.kind import Kind
+from posse.kinds.registry import EVENT
 from posse.model.decoding import ShapeError
 from posse.model.meta import ApiObject
 from posse.runtime.process.error_isolation import skipping
-from posse.transport.objects import Listing, Place, Shown, Versions, WatchEvent
+from posse.transport.objects import Page, Place, Shown, Versions, WatchEvent
 from posse.transport.transport import Transport
 
 log = logging.getLogger(__name__)
@@ -32,6 +33,10 @@ CATCH_UP_SECONDS = 1.0
 LOOK_SECONDS = 0.02
 UNSERVED_SECONDS = 30.0
 """Between looks whether a kind is served by now."""
+
+KNOWN_BY_IDENTITY = frozenset({EVENT})
+"""Kinds with so many objects that only the identity of each is remembered."""
+_IDENTITY = ("namespace", "name", "uid", "resourceVersion")
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -77,6 +82,10 @@ class Following(ABC, Generic[T]):
     def _form(self, shown: Shown) -> T:
         """ShapeError: it cannot be read."""
 
+    def _remembered(self, obj: T) -> T:
+        """What is kept of an object, and reported if a list says that it is gone."""
+        return obj
+
     @abstractmethod
     def _place(self, obj: T) -> Place: ...
 
@@ -87,15 +96,29 @@ class Following(ABC, Generic[T]):
     def _resource_version(self, obj: T) -> str: ...
 
     async def sync(self) -> None:
-        """List, and report all objects and those that have gone since the last list."""
-        listing = await self._list()
-        read = [self._read(shown) for shown in listing.shown]
-        present = {place for place, _ in read}
+        """List, and report all objects and those that have gone since the last list.
+
+        A first list is reported page by page, so that it need not be held as a whole.
+        """
+        is_first_list, present, later = not self._known, set[Place](), list[tuple[Place, T | None]]()
+        version = ""
+        async for page in self._pages():
+            read = [self._read(shown) for shown in page.shown]
+            if page.is_first:
+                present.clear()
+                later.clear()
+            present.update(place for place, _ in read)
+            version = page.resource_version
+            if not is_first_list:
+                later += read
+                continue
+            for place, obj in read:
+                self._see(place, obj)
         for place in [place for place in self._known if place not in present]:
             self._lose(place, None)
-        for place, obj in read:
+        for place, obj in later:
             self._see(place, obj)
-        self._version = listing.resource_version
+        self._version = version
         self._listed.set()
 
     def known(self, obj: T) -> T | None:
@@ -159,10 +182,14 @@ class Following(ABC, Generic[T]):
             return is_older(told, there.of[place])
         return known is not None and not is_older(there.at, told)
 
-    async def _list(self) -> Listing:
+    async def _pages(self) -> AsyncIterator[Page]:
         """An optional kind that is not served or not readable has no objects for now."""
         try:
-            listing = await self._transport.list(self.kind, labels=self._labels)
+            async for page in self._transport.pages(self.kind, labels=self._labels):
+                if not self.is_served:
+                    log.info("the cluster serves %s now", self.kind.group_resource)
+                self.is_served = self._was_listed = True
+                yield page
         except ApiError as error:
             is_hidden = error.code == FORBIDDEN and not self._was_listed
             if not self._is_optional or not (error.code == NOT_FOUND or is_hidden):
@@ -170,11 +197,7 @@ class Following(ABC, Generic[T]):
             if is_hidden and self.is_served:
                 log.warning("going on without %s: %s", self.kind.group_resource, error)
             self.is_served = False
-            return Listing((), "")
-        if not self.is_served:
-            log.info("the cluster serves %s now", self.kind.group_resource)
-        self.is_served = self._was_listed = True
-        return listing
+            yield Page((), "")
 
     async def _pause(self, error: ApiError) -> None:
         if not self.is_served:
@@ -227,7 +250,7 @@ class Following(ABC, Generic[T]):
         previous = self._known.get(place)
         if previous is not None and self._uid(previous) != self._uid(obj):
             self._tell(self._on_gone, place, previous)
-        self._known[place] = obj
+        self._known[place] = self._remembered(obj)
         self._tell(self._on_seen, place, obj)
 
     def _lose(self, place: Place, last: T | None) -> None:
@@ -244,6 +267,11 @@ class Following(ABC, Generic[T]):
 
 class Follower(Following[Json]):
     """Reports objects as JSON."""
+
+    def _remembered(self, obj: Json) -> Json:
+        if self.kind not in KNOWN_BY_IDENTITY:
+            return obj
+        return {"metadata": {name: obj["metadata"].get(name, "") for name in _IDENTITY}}
 
     def _form(self, shown: Shown) -> Json:
         return shown.obj

@@ -12,7 +12,7 @@ from posse.kinds.machinery.errors import ApiError, expired
 from posse.kinds.registry import JOB, JOB_SET
 from posse.runtime.control import work_queue
 from posse.runtime.control.reconciling import ReconcilerRunner
-from posse.transport.objects import Listing, ShownJson, WatchEvent
+from posse.transport.objects import Page, ShownJson, WatchEvent
 
 SUBJECT = {"metadata": {"name": "js", "namespace": "default", "uid": "u", "resourceVersion": "1"}}
 JOB_TO_BE = {"metadata": {"name": "js-a-0", "namespace": "default"}}
@@ -50,8 +50,8 @@ class Refusing:
         self.has_taken_all = asyncio.Event()
         self.has_told = asyncio.Event()
 
-    async def list(self, kind, namespace=None, labels=""):
-        return Listing([ShownJson(SUBJECT)], "1")
+    async def pages(self, kind, *, labels=""):
+        yield Page([ShownJson(SUBJECT)], "1")
 
     async def watch(self, kind, resource_version, labels=""):
         await asyncio.Event().wait()
@@ -136,8 +136,8 @@ class Slow:
         self.has_gone = asyncio.Event()
         self.has_answered = asyncio.Event()
 
-    async def list(self, kind, namespace=None, labels=""):
-        return Listing([ShownJson(SUBJECT)] if kind is JOB_SET else [], "1")
+    async def pages(self, kind, *, labels=""):
+        yield Page([ShownJson(SUBJECT)] if kind is JOB_SET else [], "1")
 
     async def watch(self, kind, resource_version, labels=""):
         if kind is JOB:
@@ -180,13 +180,11 @@ class Hiding(Refusing):
         self._lists = [[job(2)], ApiError(404, "NotFound", "404 page not found"), [job(2)]]
         self.has_shown_all = asyncio.Event()
 
-    async def list(self, kind, namespace=None, labels=""):
-        if kind is not JOB:
-            return await super().list(kind)
-        found = self._lists.pop(0)
+    async def pages(self, kind, *, labels=""):
+        found = self._lists.pop(0) if kind is JOB else [SUBJECT]
         if isinstance(found, ApiError):
             raise found
-        return Listing([ShownJson(obj) for obj in found], "2")
+        yield Page([ShownJson(obj) for obj in found], "2")
 
     async def watch(self, kind, resource_version, labels=""):
         if kind is JOB and self._lists:

@@ -139,3 +139,57 @@ def test_other_tasks_go_on_between_plans_that_take_long(monkeypatch):
 
     asyncio.run(main())
     assert beside[-8:] == [2, 3, 4, 5, 6, 7, 8, 9]
+
+
+def test_a_key_that_is_touched_again_and_again_and_takes_long_gets_a_tenth_of_the_time(monkeypatch):
+    now, planned = 0.0, []
+    monkeypatch.setattr(work_queue.time, "perf_counter", lambda: now)
+
+    def plan(key):
+        nonlocal now
+        planned.append(key)
+        now += 0.3 if key == "large" else 0.001
+
+    async def main():
+        nonlocal now
+        touched = Touched()
+        queue = WorkQueue(touched, plan, lambda: now)
+        running = asyncio.create_task(queue.run())
+        while now < 30.0:
+            now += 0.01
+            touched.add("large", "small")
+            queue.notice()
+            await turns()
+        running.cancel()
+
+    asyncio.run(main())
+    assert 8 <= planned.count("large") <= 11
+    assert planned.count("small") > 1000
+
+
+def test_a_key_that_rests_is_handled_afterwards_without_being_touched_again(monkeypatch):
+    now, planned = 0.0, []
+    monkeypatch.setattr(work_queue.time, "perf_counter", lambda: now)
+
+    def plan(_key):
+        nonlocal now
+        planned.append(now)
+        now += 0.01
+
+    async def main():
+        nonlocal now
+        touched = Touched()
+        queue = WorkQueue(touched, plan, lambda: now)
+        running = asyncio.create_task(queue.run())
+        for _ in range(2):
+            touched.add("large")
+            queue.notice()
+            await turns()
+        assert planned == [0.0]
+        now = 0.2
+        queue.notice()
+        await turns()
+        running.cancel()
+
+    asyncio.run(main())
+    assert planned == [0.0, 0.2]

@@ -4,6 +4,7 @@ import time
 from posse.apiserver.kind_store import key_of
 from posse.kinds.machinery.errors import ApiError
 from posse.kinds.registry import EVENT, LEASE, NODE, POD
+from posse.kubelet import heartbeats
 from posse.kubelet.nodes import simulated_node
 from posse.runtime.embedded import simulated_nodes
 from posse.runtime.embedded.simulated_nodes import SimulatedNodes
@@ -238,3 +239,61 @@ def test_many_pods_start_together(in_lab):
         assert len(addresses) == 100
 
     in_lab(scenario, run)
+
+
+def test_heartbeats_go_through_a_transport_of_their_own_if_there_is_one(in_lab, monkeypatch):
+    """Writes of pods take all places of the other one."""
+    monkeypatch.setattr(heartbeats, "SHORTEST_INTERVAL_SECONDS", 0.05)
+
+    class Full:
+        def __init__(self, transport):
+            self._transport = transport
+
+        def __getattr__(self, name):
+            return getattr(self._transport, name)
+
+        async def patch(self, *_, **__):
+            await asyncio.Event().wait()
+
+        async def create(self, *_, **__):
+            await asyncio.Event().wait()
+
+    async def background(lab):
+        await SimulatedNodes(Full(lab.transport), time.time, lab.transport).run()
+
+    async def scenario(lab):
+        await add_node(lab)
+        first = await lab.until(lambda: lab.find(LEASE, "kube-node-lease", "node-0001"))
+        await lab.until(lambda: lab.find(LEASE, "kube-node-lease", "node-0001") != first)
+
+    in_lab(scenario, background)
+
+
+def test_nodes_beat_while_the_writes_of_pods_are_not_answered(in_lab, monkeypatch):
+    """50,000 pods kept all nodes from beating: they were taken for dead, and no pod could be placed."""
+    monkeypatch.setattr(heartbeats, "SHORTEST_INTERVAL_SECONDS", 0.05)
+
+    async def background(lab):
+        patch = lab.transport.patch
+
+        async def never_for_pods(kind, *args, **options):
+            if kind is POD:
+                await asyncio.Event().wait()
+            return await patch(kind, *args, **options)
+
+        lab.transport.patch = never_for_pods
+        await SimulatedNodes(lab.transport, time.time).run()
+
+    async def scenario(lab):
+        await add_node(lab)
+        await lab.transport.create(POD, "default", pod())
+        renewals = set()
+
+        def renewed():
+            lease = lab.find(LEASE, "kube-node-lease", "node-0001")
+            renewals.update([lease["spec"]["renewTime"]] if lease else [])
+            return len(renewals) > 3
+
+        await lab.until(renewed)
+
+    in_lab(scenario, background)

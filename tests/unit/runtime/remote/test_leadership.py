@@ -222,3 +222,58 @@ def test_of_two_who_ask_at_once_one_gets_it(in_lab):
             task.cancel()
 
     in_lab(scenario)
+
+
+def test_one_that_takes_a_lease_which_was_free_before_it_read_the_cluster_has_missed_nothing(in_lab):
+    async def scenario(lab):
+        one, two, three = (
+            Leadership(lab.transport, TERMS, name, Clock()) for name in ("one", "two", "three")
+        )
+        for each in (one, two):
+            await each.observe()
+        assert not one.is_first_since_observed
+        await soon(one.acquire())
+        assert one.is_first_since_observed
+        await three.observe()
+        await one.release()
+        # The one has led since they observed it, or did then.
+        for late in (two, three):
+            await soon(late.acquire())
+            assert not late.is_first_since_observed
+            await late.release()
+        await two.observe()
+        await soon(two.acquire())
+        assert two.is_first_since_observed
+
+    in_lab(scenario)
+
+
+def test_one_that_takes_a_lease_which_a_leader_made_anew_may_have_missed_something(in_lab):
+    async def scenario(lab):
+        one, two = (Leadership(lab.transport, TERMS, name, Clock()) for name in ("one", "two"))
+        await soon(one.acquire())
+        await lab.transport.delete(LEASE, "kube-system", "posse")
+        await two.observe()
+        keeping = asyncio.create_task(one.keep())
+        await lab.until(lambda: lab.find(LEASE, "kube-system", "posse"))
+        keeping.cancel()
+        await one.release()
+        await soon(two.acquire())
+        assert not two.is_first_since_observed
+
+    in_lab(scenario)
+
+
+def test_a_lease_that_cannot_be_read_counts_as_held(in_lab):
+    class Down:
+        async def get(self, *_):
+            raise ApiError(500, "InternalError", "no luck")
+
+    async def scenario(lab):
+        one = Leadership(Down(), TERMS, "one", Clock())
+        await one.observe()
+        one._transport = lab.transport
+        await soon(one.acquire())
+        assert not one.is_first_since_observed
+
+    in_lab(scenario)

@@ -5,30 +5,16 @@ import json
 import urllib.error
 import urllib.request
 
-import pytest
 import yaml
 
 from posse.client.http_transport import HttpTransport
 from posse.client.watches import Watch
 from posse.kinds.machinery.errors import ApiError
-from posse.kinds.registry import EVENT, LEASE, NAMESPACE, NODE, POD, POD_GROUP, POSSE_POD_GROUP
+from posse.kinds.registry import EVENT, LEASE, NODE, POD, POD_GROUP, POSSE_POD_GROUP
 from posse.runtime.process.run_options import GroupApi, RunOptions
 from posse.runtime.remote import remote
 from posse.runtime.remote.remote import FINISH_SECONDS, RemoteScheduler, followed_kinds
 from tests.support.live_server import running_server
-
-ROOM = {"cpu": "4", "memory": "8Gi", "pods": "10"}
-
-
-@pytest.fixture
-def server(tmp_path):
-    with running_server(tmp_path / "server") as running:
-        running.call(running.service.create, NAMESPACE, "", {"metadata": {"name": "kube-system"}})
-        for number in range(2):
-            node = {"metadata": {"name": f"n{number}"}, "status": {"allocatable": ROOM, "capacity": ROOM}}
-            running.call(running.service.create, NODE, "", node)
-        yield running
-
 
 HELD = {
     "metadata": {"name": "posse"},
@@ -188,6 +174,7 @@ def test_it_tells_how_it_does(server):
         _, metrics = await asyncio.to_thread(page, scheduler, "/metrics")
         assert 'posse_watch_open{resource="pods"} 1.0' in metrics
         assert 'leader_election_master_status{name="mine"}' in metrics
+        assert "# TYPE jobset_completed_total counter" in metrics
         _, settings = await asyncio.to_thread(page, scheduler, "/configz")
         assert json.loads(settings)["schedulerNames"] == ["one", "two"]
 

@@ -83,9 +83,9 @@ class Guarded:
         if asked not in GRANTED:
             raise errors.forbidden(kind, "any", f"{asked} is not in the role")
 
-    async def list(self, kind, *args, **options):
+    def pages(self, kind, **options):
         self._check(kind, "list")
-        return await self._transport.list(kind, *args, **options)
+        return self._transport.pages(kind, **options)
 
     def watch(self, kind, *args, **options):
         self._check(kind, "watch")

@@ -4,16 +4,20 @@ import pytest
 
 from posse.client import repeating
 from posse.kinds.machinery.errors import ApiError, expired, no_such_resource
-from posse.kinds.registry import NAMESPACE, NODE
+from posse.kinds.registry import EVENT, NAMESPACE, NODE
 from posse.model.node import Node
 from posse.runtime.watching import informers as following
 from posse.runtime.watching.informers import Follower, StructFollower
-from posse.transport.objects import Listing, ShownJson, Versions, WatchEvent
+from posse.transport.objects import Page, ShownJson, Versions, WatchEvent
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     monkeypatch.setattr(repeating, "FIRST_PAUSE_SECONDS", 0.001)
+
+
+AGAIN = object()
+"""The list begins again."""
 
 
 def node(name, uid="u1", version=1):
@@ -40,12 +44,18 @@ class ScriptedTransport:
         self.watches = list(watches)
         self.watched_from = []
 
-    async def list(self, kind, namespace=None, labels=""):
-        objects = self.listings.pop(0)
-        if isinstance(objects, Exception):
-            raise objects
-
-        return Listing([ShownJson(obj) for obj in objects], "10")
+    async def pages(self, kind, *, labels=""):
+        """A listing is one page, or a tuple of pages and errors."""
+        pages = self.listings.pop(0)
+        is_first = True
+        for page in pages if isinstance(pages, tuple) else (pages,):
+            if page is AGAIN:
+                is_first = True
+                continue
+            if isinstance(page, Exception):
+                raise page
+            yield Page([ShownJson(obj) for obj in page], "10", is_first)
+            is_first = False
 
     async def watch(self, kind, resource_version, labels=""):
         self.watched_from.append(resource_version)
@@ -88,6 +98,25 @@ def test_everything_there_is_comes_first_then_every_change():
     entries = followed(transport, lambda log: len(log.entries) == 4)
     assert entries == [("seen", "a", "u1"), ("seen", "b", "u1"), ("seen", "a", "u1"), ("gone", "b", "u1")]
     assert transport.watched_from == ["10"]
+
+
+def test_a_first_list_is_reported_part_by_part():
+    """What was reported of a list that broke off or began again, and is not in the next, has gone."""
+    broken = ApiError(500, "InternalError", "no luck")
+    transport = ScriptedTransport(
+        [([node("a"), node("b")], [node("c")], broken), ([node("a")], [node("c")]), ([node("a")],)],
+        [[expired("too old")], []],
+    )
+    entries = followed(transport, lambda log: ("gone", "c", "u1") in log.entries)
+    assert entries[:3] == [("seen", "a", "u1"), ("seen", "b", "u1"), ("seen", "c", "u1")]
+    assert entries[3:6] == [("gone", "b", "u1"), ("seen", "a", "u1"), ("seen", "c", "u1")]
+    assert entries[6:] == [("gone", "c", "u1"), ("seen", "a", "u1")]
+
+
+def test_a_list_that_begins_again_counts_from_there():
+    transport = ScriptedTransport([([node("a")], AGAIN, [node("b")], [node("c")])], [[]])
+    entries = followed(transport, lambda log: ("gone", "a", "u1") in log.entries)
+    assert entries == [("seen", "a", "u1"), ("seen", "b", "u1"), ("seen", "c", "u1"), ("gone", "a", "u1")]
 
 
 def test_what_an_expired_watch_missed_shows_in_the_next_list():
@@ -375,3 +404,19 @@ def test_what_was_seen_does_not_go_because_a_server_forbids_to_look_for_a_while(
 
     asyncio.run(main())
     assert [(what, obj.metadata.name) for what, obj in told] == [("seen", "a"), ("seen", "a"), ("seen", "b")]
+
+
+def test_of_events_only_the_identity_is_remembered():
+    metadata = {"namespace": "default", "name": "e", "uid": "u", "resourceVersion": "7"}
+    event = {"metadata": metadata | {"labels": {"a": "b"}}, "message": "x" * 1000}
+    seen, gone = [], []
+
+    async def main():
+        follower = Follower(ScriptedTransport([[event], []], []), EVENT, seen.append, gone.append)
+        await follower.sync()
+        assert follower.known(event) == {"metadata": metadata}
+        await follower.sync()
+
+    asyncio.run(main())
+    assert seen == [event]
+    assert gone == [{"metadata": metadata}]
