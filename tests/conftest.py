@@ -11,7 +11,7 @@ LONG_FOLDERS = ("tests/simulation/", "tests/scenarios/", "tests/properties/")
 settings.register_profile(
     "ci", derandomize=True, deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("quick", settings.get_profile("ci"), max_examples=up_to(100))
+settings.register_profile("quick", settings.get_profile("ci"), max_examples=max(20, up_to(100)))
 settings.register_profile("explore", settings.get_profile("ci"), derandomize=False, max_examples=2000)
 settings.load_profile(PROFILE)
 

@@ -8,6 +8,7 @@ from kubernetes import client, config, dynamic
 PATIENCE_SECONDS = 30.0
 # The version that is meant where a kind is named without one.
 VERSIONS = {
+    "Event": "v1",
     "Job": "batch/v1",
     "Lease": "coordination.k8s.io/v1",
     "Node": "v1",

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 
 
 class SilentRelay:
-    def __init__(self, target: int) -> None:
+    def __init__(self, target: int, listener: socket.socket | None = None) -> None:
+        """It listens on loopback, if not elsewhere."""
         self._target = target
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener = listener or socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         self._open: list[_Pair] = []
         threading.Thread(target=self._accept, daemon=True).start()
@@ -51,8 +52,8 @@ class _Pair:
 
 
 @contextmanager
-def silent_relay(target: int) -> Iterator[SilentRelay]:
-    relay = SilentRelay(target)
+def silent_relay(target: int, listener: socket.socket | None = None) -> Iterator[SilentRelay]:
+    relay = SilentRelay(target, listener)
     try:
         yield relay
     finally:

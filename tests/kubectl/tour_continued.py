@@ -89,6 +89,9 @@ MORE_CHAPTERS = {
         create token robot --duration=1m -! may not specify a duration less than 10 minutes
         create token robot --audience=me -o yaml -> TokenRequest
         create token nothing -! not found
+        create secret generic bond --from-literal=a=b -> created
+        create token robot --bound-object-kind=Secret --bound-object-name=bond -> ey
+        create token robot --bound-object-kind=Secret --bound-object-name=none -! secrets "none" not found
         auth can-i get pods -> yes
         auth can-i delete nodes --as=somebody -> yes
         auth whoami -o yaml -> system:masters
@@ -96,6 +99,8 @@ MORE_CHAPTERS = {
         describe sa robot -> Name
         delete sa robot -> deleted
         create token robot -! not found
+        certificate approve x -! the server doesn't have a resource type
+        auth can-i * * -> yes
     """,
     "applying": """
         apply -f EXAMPLES/job.yaml --dry-run=client -> (dry run)
@@ -131,6 +136,67 @@ MORE_CHAPTERS = {
         get secret pull -> kubernetes.io/dockerconfigjson
         get secrets --field-selector=type=example.com/x -> word
     """,
+    "odd options": """
+        create deployment web --image=registry.example/web:1 --replicas=2 --port=80 -> created
+        rollout status deploy/web --timeout=40s -> successfully
+        get deploy web --subresource=status -o name -> deployment.apps/web
+        get deploy web --subresource=scale -> DESIRED
+        patch deploy web --subresource=scale --type=merge -p {"spec":{"replicas":3}} -> patched
+        patch deploy web --type=json -p [{"op":"test","path":"/spec/replicas","value":9}] -! the test of /spec/replicas failed
+        patch deploy web --type=json -p [{"op":"remove","path":"/spec/none/x"}] -! there is nothing at /spec/none
+        patch deploy web -p {"spec":{"selector":{"matchLabels":{"a":"b"}}}} -! field is immutable
+        rollout undo deploy/web --dry-run=server -! no rollout history found
+        rollout undo deploy/web --to-revision=99 -! unable to find specified revision
+        rollout restart deploy -l app=web -> restarted
+        rollout history deploy/web -o yaml -> kind: ReplicaSet
+        set env deploy/web --from=configmap/none -! not found
+        set env deploy/web B=c --dry-run=server -o jsonpath={..env} -> "B"
+        set env deploy --all C=d -> env updated
+        set selector svc none a=b -! not found
+        set image deploy web *=registry.example/web:3 -> image updated
+        set image deploy web none=x -! unable to find container
+        label deploy web a=b --dry-run=server -> labeled (server dry run)
+        label pods --all x=y -> labeled
+        label --list pods --all -> x=y
+        annotate deploy web kubernetes.io/change-cause=first -> annotated
+        wait --for=jsonpath={.metadata.annotations.deployment\\.kubernetes\\.io/revision}=4 deploy/web --timeout=20s -> met
+        wait --for=create pod/none --timeout=1s -! timed out
+        wait --for=condition=Nope deploy/web --timeout=1s -! timed out
+        expose deploy web --port=80 --type=NodePort --name=np -> exposed
+        get svc np -> 80:3
+        describe svc np -> NodePort:
+        expose deploy web --port=80 --type=LoadBalancer --name=lb -> exposed
+        patch svc np -p {"spec":{"type":"ClusterIP"}} -> patched
+        get svc np -> 80/TCP
+        expose rs/none --port=80 -! not found
+        run p1 --image=x --expose --port=80 -> service/p1 created
+        run p2 --image=x --env=A=b --port=80 --dry-run=server -o yaml -> uid:
+        run p3 --image=x --restart=Never -it --rm -- sh -! pods/log is not served
+        debug node/node-0001 --image=x -> Creating debugging pod
+        debug none --image=x --copy-to=y -! not found
+        cp /dev/null none:/x -! not found
+        create job j1 --image=x -- echo hi -> created
+        create job j2 --from=cronjob/none -! not found
+        create clusterrole r --verb=get --resource=pods -! posse up --control-plane kubernetes
+        create rolebinding r --clusterrole=admin --user=u -! posse up --control-plane kubernetes
+        create configmap c --from-literal=a=b --append-hash -> configmap/c-
+        create priorityclass NS-far --value=2000000000 -! maximum allowed value
+        create --raw=/api/v1/namespaces/NS/configmaps -f EXAMPLES/gang.yaml -! is not valid JSON
+        taint nodes -l kubernetes.io/os=linux t=1:PreferNoSchedule -> tainted
+        taint node node-0002 t=2:PreferNoSchedule -! --overwrite is false
+        taint node node-0002 t=2:PreferNoSchedule --overwrite -> modified
+        taint nodes --all t- -> untainted
+        taint nodes --all t- -! not found
+        cordon node-0007 --dry-run=server -> cordoned (server dry run)
+        drain node-0007 --force --dry-run=server -> drained (server dry run)
+        drain node-0007 --pod-selector=app=none -> drained
+        uncordon -l kubernetes.io/hostname=node-0007 -> uncordoned
+        get pods -l x,app!=none -o name -> pod/web
+        get pods -l app=web, -! expected a label key
+        get pods none other -! pods "other" not found
+        get endpointslices -! the server doesn't have a resource type
+        delete pods,deploy,svc,jobs --all --wait=false -> deleted
+    """,
     "formats": """
         get nodes -o json -> "kind": "List"
         get nodes -o yaml -> kind: List
@@ -161,6 +227,16 @@ MORE_CHAPTERS = {
         explain pod --recursive -> tolerations
         explain node.status.conditions -> lastHeartbeatTime
         explain pvc.spec.storageClassName -> an empty text means none
+        explain deployments --output=plaintext-openapiv2 -> KIND:     Deployment
+        explain podgroups.spec.schedulingPolicy --output=plaintext-openapiv2 --recursive -> minCount
+        get --raw=/ -> /apis/apps/v1
+        get --raw=/readyz?verbose -> [+]ping ok
+        get --raw=/livez/ping -> ok
+        get pods --server-print=false -> No resources found
+        get nodes --field-selector=spec.unschedulable=true -> No resources found
+        get nodes -o jsonpath={.bad -! unclosed action
+        get --raw=/api/v1/nodes?limit=x -! limit must be a whole number
+        get --raw=/api/v1/nodes?resourceVersion=999999999 -! Too large resource version
         version -o json -> serverVersion
         cluster-info -> running at
     """,

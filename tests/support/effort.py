@@ -6,9 +6,9 @@ quick is what `make test` takes, ci is what must hold before a change lands, and
 import os
 
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "quick")
-QUICK_SHARE = 4
+QUICK_SHARE = 10
 
 
 def up_to(count):
-    """Return how many of `count` examples are tried: all of them, or a quarter where tests should be quick."""
+    """Return how many of `count` examples are tried: all of them, or a tenth where tests should be quick."""
     return max(1, count // QUICK_SHARE) if PROFILE == "quick" else count

@@ -14,6 +14,7 @@ import aiohttp
 from tests.fuzz.http_requests import SERVER_AT_FAULT, Server
 from tests.threats.attacks import JSON, MERGE, POD_ATTACKS, PODS, create, largest_pods, pod
 from tests.threats.body_attacks import BODY_ATTACKS
+from tests.threats.field_attacks import FIELD_ATTACKS
 from tests.threats.number_attacks import NUMBER_ATTACKS
 from tests.threats.object_attacks import OBJECT_ATTACKS
 
@@ -21,7 +22,7 @@ BOUND_SECONDS = 60
 NO_ANSWER = 599
 ATTACKS = {name: (lambda make=make, n=n: create(PODS, make(n))) for name, (make, n) in POD_ATTACKS.items()}
 ATTACKS |= {name: (lambda make=make, n=n: create(*make(n))) for name, (make, n) in OBJECT_ATTACKS.items()}
-ATTACKS |= BODY_ATTACKS | NUMBER_ATTACKS
+ATTACKS |= BODY_ATTACKS | NUMBER_ATTACKS | FIELD_ATTACKS
 ATTACKS |= {"pods: within all limits": lambda: [create(PODS, one)[0] for one in largest_pods()]}
 CROWDS = [name for name in ATTACKS if "within the limit" in name or "indexed" in name]
 """They make a hundred thousand pods, so each has a server of its own."""

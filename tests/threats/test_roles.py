@@ -47,6 +47,10 @@ class UnderRole:
         self._ask("list", kind.group, kind.plural)
         return await self._transport.list(kind, namespace, **selection)
 
+    def pages(self, kind, **selection):
+        self._ask("list", kind.group, kind.plural)
+        return self._transport.pages(kind, **selection)
+
     def watch(self, kind, resource_version, namespace=None, **selection):
         self._ask("watch", kind.group, kind.plural)
         return self._transport.watch(kind, resource_version, namespace, **selection)
