@@ -7,7 +7,7 @@ PORT   ?= 6553
 DOCS_READY := $(VENV)-docs/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-crash test-chaos fuzz attack soak explore simulate check fmt test-kubectl test-clients test-browser cluster-assets test-cluster neighbour-assets test-neighbours conformance conformance-cluster bench bench-jobsets bench-start bench-start-cluster bench-answers bench-http bench-cluster picture deploy \
+.PHONY: help run test test-crash test-chaos fuzz attack soak explore simulate check fmt test-kubectl test-clients test-e2e test-browser cluster-assets test-cluster neighbour-assets test-neighbours conformance conformance-cluster bench bench-jobsets bench-start bench-start-cluster bench-answers bench-http bench-cluster picture deploy \
 	docs test-docs docs-lock dist test-dist image test-helm sbom audit lock clean
 
 help: ## List the targets
@@ -58,7 +58,7 @@ fmt: $(READY) ## Format the code and mend what lint can mend
 	@$(BIN)/ruff check --fix .
 
 test-kubectl: $(READY) ## Drive the embedded cluster with stock kubectl (needs kubectl on PATH)
-	@$(BIN)/pytest -m kubectl tests/kubectl
+	@$(BIN)/pytest -m kubectl $(or $(ARGS),tests/kubectl)
 
 test-browser: $(READY) ## Drive the page with chromium (needs chromium; SCREENSHOTS=docs/images renews the pictures)
 	@command -v chromium >/dev/null || [ -n "$(CHROMIUM)" ] || \
@@ -68,6 +68,9 @@ test-browser: $(READY) ## Drive the page with chromium (needs chromium; SCREENSH
 
 test-clients: $(READY) ## Use the embedded cluster with Go, Python and JavaScript clients, Helm and kubectl; says what is missing
 	@$(BIN)/python -m tests.clients
+
+test-e2e: cluster-assets ## Kubernetes' own end-to-end tests that need no kubelet, on both kinds of posse up (ARGS="--modes embedded --focus Watchers"); long
+	@$(BIN)/python -m tests.e2e $(ARGS)
 
 cluster-assets: $(READY) ## Build kube-apiserver and the like for real-cluster tests (once, about 15 minutes; needs Go or KUBEBUILDER_ASSETS)
 	@$(BIN)/python -m tools.cluster_assets
@@ -81,9 +84,9 @@ neighbour-assets: cluster-assets ## Build the controllers of other projects that
 test-neighbours: neighbour-assets ## Other projects' own controllers beside Posse on a real kube-apiserver
 	@$(BIN)/pytest -m cluster --timeout 600 $(or $(ARGS),tests/neighbours)
 
-test-chaos: cluster-assets ## Faults on a real control plane: silent and cut connections, kills, suspended leaders, wrong clocks, poisons
+test-chaos: cluster-assets ## Faults on a real control plane: silent and cut connections, kills, suspended leaders, partitions, wrong clocks, poisons
 	@$(BIN)/pytest -m cluster --timeout 600 tests/cluster/test_silence.py tests/cluster/test_outages.py tests/cluster/test_leader_kills.py \
-		tests/cluster/test_clock_skew.py tests/cluster/test_poisons.py tests/cluster/test_broken_reads.py
+		tests/cluster/test_partitions.py tests/cluster/test_clock_skew.py tests/cluster/test_poisons.py tests/cluster/test_broken_reads.py
 
 conformance: $(READY) ## Black-box scenarios of ../shared/conformance, counted by tag (ARGS=--required: only those that may not fail)
 	@$(BIN)/python -m tools.conformance $(ARGS)

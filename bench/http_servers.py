@@ -39,9 +39,22 @@ class Server:
 
     def ran_share(self) -> float:
         """Of the time that its main threads wanted to run, how much they did: less where others run too."""
-        times = [Path(f"/proc/{pid}/schedstat").read_text().split() for pid in self.pids]
-        ran, waited = (sum(int(fields[at]) for fields in times) for at in (0, 1))
-        return ran / max(1, ran + waited)
+        ran = sum(_schedule_seconds(pid)[0] for pid in self.pids)
+        return ran / max(1e-9, ran + self.waited_seconds())
+
+    def waited_seconds(self) -> float:
+        return sum(waited_seconds(pid) for pid in self.pids)
+
+
+def waited_seconds(pid: int) -> float:
+    """For which the main thread wanted to run and had no CPU."""
+    return _schedule_seconds(pid)[1]
+
+
+def _schedule_seconds(pid: int) -> tuple[float, float]:
+    """For which the main thread ran, and waited for a CPU."""
+    ran, waited, _ = Path(f"/proc/{pid}/schedstat").read_text().split()
+    return int(ran) / 1e9, int(waited) / 1e9
 
 
 def _cpu_seconds(pid: int) -> float:

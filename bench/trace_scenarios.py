@@ -1,4 +1,4 @@
-"""Ten scenarios on published traces of real clusters, with FIFO and greedy: `python -m bench.trace_scenarios`.
+"""Ten scenarios on published traces of real clusters, by policy: `python -m bench.trace_scenarios`.
 
 The traces are in ../shared/traces, whose README has the orientation figures: mean waits in hours of all jobs, and
 of gangs above 8 GPUs, from a plain event simulation. `bench.plain_queue` is such a simulation.
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from posse.cli.simulate.inputs import Request, Work, policies_of, work_of
 from posse.cli.simulate.run import compared
+from posse.engine.forecast.forecast_book import ForecastTally
 from posse.model.container import Container, ResourceRequirements
 from posse.model.meta import ObjectMeta
 from posse.model.node import Node
@@ -27,6 +28,7 @@ from posse.model.placement import (
 from posse.model.pod import Pod, PodSpec
 from posse.simulation.clusters import read_nodes, total_gpus
 from posse.simulation.jobs import FOREVER, GPU, JobObjects, TracedJob
+from posse.simulation.limits import with_limits
 
 TRACES = Path(__file__).parents[2] / "shared" / "traces"
 VENUS = "sensetime-helios-venus-2020/jobs.csv.gz"
@@ -101,14 +103,27 @@ def hosts(scenario: Scenario, folder: Path) -> list[Node]:
     return [one for one in found if not scenario.block or scenario.block in one.metadata.labels.values()]
 
 
-def waits(scenario: Scenario, policy: str, folder: Path) -> tuple[str, str]:
-    """Mean waits in hours, all jobs and large gangs; and the digest."""
+def waits(
+    scenario: Scenario, policy: str, folder: Path, *, limits: int = 0, forecasts: bool = False
+) -> tuple[str, str, str]:
+    """Mean waits in hours, all jobs and large gangs; which forecasts held; and the digest.
+
+    `limits` is the seed with which limits are drawn; without it run times are learned.
+    """
     request, given = work(scenario, folder)
-    asked = replace(request, policies=(policy,))
+    if limits:
+        given = replace(given, jobs=with_limits(given.jobs, limits))
+    asked = replace(request, policies=(policy,), forecasts=forecasts)
     run = compared(asked, given, policies_of(asked, given)).runs[0]
     figures = run.figures
     assert figures.started == figures.jobs, f"{figures.jobs - figures.started} jobs never started"  # noqa: S101
-    return f"{figures.mean_wait / 3600:.2f} / {figures.mean_wait_large / 3600:.2f}", run.record.digest
+    held = _held(run.forecasts) if run.forecasts is not None else ""
+    return f"{figures.mean_wait / 3600:.2f} / {figures.mean_wait_large / 3600:.2f}", held, run.record.digest
+
+
+def _held(tally: ForecastTally) -> str:
+    share = 100 * tally.inside / max(tally.given, 1)
+    return f"{share:.1f} % of {tally.given} in band, {tally.early} earlier, {tally.late} later, {tally.before_bound} before bound"
 
 
 def packing(folder: Path) -> str:
@@ -150,24 +165,33 @@ def _single(row: dict[str, str]) -> TracedJob:
 def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.trace_scenarios", description=__doc__)
     parser.add_argument("names", nargs="*", default=[*SCENARIOS, "O-pack"])
-    parser.add_argument("--policy", action="append", choices=("fifo", "greedy"))
+    parser.add_argument(
+        "--policy", action="append", choices=("fifo", "greedy", "backfill", "shortest-expected")
+    )
+    parser.add_argument("--limits", type=int, default=0, metavar="SEED", help="Draw run-time limits.")
+    parser.add_argument("--forecasts", action="store_true", help="Forecast starts, and say how many held.")
     parser.add_argument("--traces", type=Path, default=TRACES)
     given = parser.parse_args(words)
     print(
-        "| scenario | policy | orientation | Posse | processor seconds | digest |\n|---|---|---|---|---|---|"
+        "| scenario | policy | orientation | Posse | forecasts | processor seconds | digest |\n"
+        "|---|---|---|---|---|---|---|"
     )
     for name in given.names:
         for policy in given.policy or ("fifo", "greedy"):
             begin = time.process_time()
             if name == "O-pack":
                 print(
-                    f"| O-pack | greedy | | {packing(given.traces)} | {time.process_time() - begin:.0f} | |"
+                    f"| O-pack | greedy | | {packing(given.traces)} | | {time.process_time() - begin:.0f} | |"
                 )
                 break
-            found, digest = waits(SCENARIOS[name], policy, given.traces)
-            spent = time.process_time() - begin
-            said = SCENARIOS[name].orientation[policy]
-            print(f"| {name} | {policy} | {said} | {found} | {spent:.0f} | {digest[:8]} |", flush=True)
+            scenario = SCENARIOS[name]
+            found, held, digest = waits(
+                scenario, policy, given.traces, limits=given.limits, forecasts=given.forecasts
+            )
+            spent, said = time.process_time() - begin, scenario.orientation.get(policy, "")
+            print(
+                f"| {name} | {policy} | {said} | {found} | {held} | {spent:.0f} | {digest[:8]} |", flush=True
+            )
 
 
 if __name__ == "__main__":

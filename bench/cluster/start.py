@@ -6,6 +6,7 @@ on the machine; CPU seconds are those of the scheduler alone.
 
 import argparse
 import asyncio
+import compileall
 import signal
 import sys
 import tempfile
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 import uvloop
 
+import posse
 from bench.cluster.api import GROUPS, PODS, Api, at_once, connected
 from bench.cluster.contenders import KUBE_SCHEDULER, POSSE, Contender, started_at, usage
 from bench.cluster.race import furnish
@@ -37,16 +39,25 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--nodes", type=int, default=5_000)
     parser.add_argument("--pods", type=int, default=50_000, help="that run already")
+    parser.add_argument("--rounds", type=int, default=1, help="starts of each, in turns")
+    parser.add_argument("--data", type=Path, help="folder that keeps the running pods for the next time")
     options = parser.parse_args()
     # SIGTERM stops the programs that were started, too.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    _compare(options.nodes, options.pods)
+    # An installed package is compiled; so is this one, whether or not Python may write what it compiles.
+    compileall.compile_dir(Path(posse.__file__).parent, quiet=1)
+    if options.data is not None:
+        _compare(options.data, options.nodes, options.pods, options.rounds)
+        return 0
+    with tempfile.TemporaryDirectory(prefix="posse-start-") as folder:
+        _compare(Path(folder), options.nodes, options.pods, options.rounds)
     return 0
 
 
-def _compare(nodes: int, pods: int) -> None:
-    with tempfile.TemporaryDirectory(prefix="posse-start-") as folder, running_plane(Path(folder)) as plane:
-        starts = uvloop.run(_starts(plane, nodes, pods))
+def _compare(folder: Path, nodes: int, pods: int, rounds: int) -> None:
+    with running_plane(folder) as plane:
+        _fill(plane, nodes, pods)
+        starts = uvloop.run(_starts(plane, rounds))
     print(f"{nodes:,} nodes, {pods:,} running pods, a waiting gang of {GANG.pod_count}")
     print(f"{'':<16} {'first pod':>10} {'whole gang':>11} {'CPU':>8} {'memory':>9}")
     for one in starts:
@@ -56,11 +67,24 @@ def _compare(nodes: int, pods: int) -> None:
         )
 
 
-async def _starts(plane: ControlPlane, nodes: int, pods: int) -> list[Start]:
+def _fill(plane: ControlPlane, nodes: int, pods: int) -> None:
+    """A note in the folder says with what it is filled."""
+    note, contents = plane.folder / "filled", f"{nodes} nodes, {pods} pods"
+    if note.exists() and note.read_text() == contents:
+        return
+    uvloop.run(_furnish(plane, nodes, pods))
+    note.write_text(contents)
+
+
+async def _furnish(plane: ControlPlane, nodes: int, pods: int) -> None:
     async with connected(plane.kubeconfig()) as api:
         await furnish(api, nodes)
         await _run_pods(api, nodes, pods)
-        return [await _start(api, plane, contender) for contender in (POSSE, KUBE_SCHEDULER)]
+
+
+async def _starts(plane: ControlPlane, rounds: int) -> list[Start]:
+    async with connected(plane.kubeconfig()) as api:
+        return [await _start(api, plane, contender) for contender in (POSSE, KUBE_SCHEDULER) * rounds]
 
 
 async def _run_pods(api: Api, nodes: int, count: int) -> None:
