@@ -168,6 +168,7 @@ class SchedulerProcess:
         while found is False:
             yield f"asks for claim {part.decision.claim} in vain"
             found = self._server.find_claim(part.decision.claim)
+        yield f"has the answer about claim {part.decision.claim}"
         self.absorb(ClaimWritten(part.decision.claim, found))
 
     def _write(self, part, failures):

@@ -112,6 +112,8 @@ class ClaimBook:
         self._backing: dict[str, DeviceClass] | None = None
         self._released: dict[ClaimKey, tuple[str, str]] = {}
         """Claims that were released, with uid and version: they may lose their devices at any time."""
+        self._deleted: dict[ClaimKey, dict[str, None]] = {}
+        """Uids of claims that were deleted while they were written: the answer may still show them."""
 
     def put_claim(self, claim: ResourceClaim) -> None:
         key = ClaimKey(claim.metadata.namespace, claim.metadata.name)
@@ -137,6 +139,13 @@ class ClaimBook:
         released = self._released.get(record.key)
         return released is not None and released == (record.uid, record.claim.metadata.resource_version)
 
+    def note_deleted(self, key: ClaimKey, uid: str) -> None:
+        self._deleted.setdefault(key, {})[uid] = None
+
+    def forget_deleted(self, key: ClaimKey) -> None:
+        """No write of the claim is under way any more."""
+        self._deleted.pop(key, None)
+
     def suspect(self, key: ClaimKey) -> None:
         """Have a look at the claim in the next round: its pods may not have started."""
         self._suspects[key] = None
@@ -147,7 +156,10 @@ class ClaimBook:
 
     def knows_newer(self, claim: ResourceClaim) -> bool:
         """Answers to writes and watches overtake each other."""
-        known = self.claims.get(ClaimKey(claim.metadata.namespace, claim.metadata.name))
+        key = ClaimKey(claim.metadata.namespace, claim.metadata.name)
+        if claim.metadata.uid in self._deleted.get(key, ()):
+            return True
+        known = self.claims.get(key)
         if known is None or known.uid != claim.metadata.uid:
             return False
         ours, theirs = known.claim.metadata.resource_version, claim.metadata.resource_version

@@ -123,6 +123,8 @@ class Devices:
         else:
             self.book.drop_claim(key)
             self.book.forget_release(key)
+            if self.held.is_written(key):
+                self.book.note_deleted(key, claim.metadata.uid)
         self.held.recount(key)
         self.held.forget_gone()
         pods = self.book.users(key)
@@ -131,7 +133,10 @@ class Devices:
         return self._freed(before, pods)
 
     def write_ended(self, claim: ClaimKey) -> DeviceChange:
-        return self._freed(self.held.write_ends(claim), ())
+        held = self.held.write_ends(claim)
+        if not self.held.is_written(claim):
+            self.book.forget_deleted(claim)
+        return self._freed(held, ())
 
     def _freed(self, before: Iterable[UsedDevice], pods: Sequence[str]) -> DeviceChange:
         freed = [one.device for one in before if one.device not in self._in_use or one.consumed is not None]

@@ -81,6 +81,28 @@ def test_devices_of_a_write_that_failed_come_free_when_that_is_known():
     assert driver.bind() == {"p2": "n1"}
 
 
+def test_an_answer_that_shows_a_deleted_claim_holds_no_device():
+    pods, claims = pods_with_own(2)
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1", 1), *claims, *pods)
+    bound = binds(driver.engine.decide(driver.now))[0]
+    driver.lose(pods[0], claims[0])
+    # The claim was written, and deleted before the answer was read.
+    allocated = written(claims[0], bound.claims[0])
+    driver.engine.absorb(ClaimWritten(bound.claims[0].claim, allocated))
+    assert driver.bind() == {"p2": "n1"}
+
+
+def test_a_claim_made_again_under_the_name_of_a_deleted_one_is_seen():
+    pods, claims = pods_with_own(2)
+    driver = Driver(*nodes(1), device_class(), resource_slice("n1", 1), *claims, *pods)
+    bound = binds(driver.engine.decide(driver.now))[0]
+    driver.lose(pods[0], claims[0])
+    allocated = written(claims[0], bound.claims[0])
+    driver.see(changed(allocated, metadata={"uid": "another"}))
+    driver.engine.absorb(ClaimWritten(bound.claims[0].claim, allocated))
+    assert driver.bind() == {}
+
+
 def test_an_older_version_of_a_claim_is_no_news():
     pods, claims = pods_with_own(2)
     driver = Driver(*nodes(1), device_class(), resource_slice("n1", 1), *claims, *pods)
