@@ -6,7 +6,7 @@ being deleted are waited for.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from posse.controllers.reconciler import Reconciler, Touched
 from posse.controllers.steps import Amend, Delete, ExpectAbsent, Plan, Write, is_deleting
@@ -36,6 +36,14 @@ NO_FAILURES = (
 NAMESPACED_KINDS = tuple(kind for kind in KINDS if kind.namespaced and kind.stored is kind)
 
 
+class _Content(NamedTuple):
+    """An object in a namespace; not all of it is kept, since there may be many thousands."""
+
+    kind: Kind
+    name: str
+    is_deleting: bool
+
+
 class NamespaceDeletion(Reconciler):
     """Keys are names of namespaces."""
 
@@ -44,14 +52,15 @@ class NamespaceDeletion(Reconciler):
 
     def __init__(self) -> None:
         self._terminating: dict[str, Json] = {}
-        # What is in each namespace, by uid.
-        self._contents: defaultdict[str, dict[str, tuple[Kind, Json]]] = defaultdict(dict)
+        # By namespace and uid.
+        self._contents: defaultdict[str, dict[str, _Content]] = defaultdict(dict)
         self.touched = Touched()
 
     def see(self, kind: Kind, obj: Json) -> None:
         metadata = obj["metadata"]
         if kind is not NAMESPACE:
-            self._contents[metadata["namespace"]][metadata["uid"]] = kind, obj
+            content = _Content(kind, metadata["name"], is_deleting(obj))
+            self._contents[metadata["namespace"]][metadata["uid"]] = content
             self._touch(metadata["namespace"])
         elif is_deleting(obj):
             self._terminating[metadata["name"]] = obj
@@ -74,11 +83,14 @@ class NamespaceDeletion(Reconciler):
         if namespace is None:
             return Plan()
         result = Plan()
-        contents = self._contents.get(key, {}).values()
+        contents = self._contents.get(key, {})
         if contents:
-            result.then(*_remaining(namespace, [kind for kind, _ in contents], now))
-            pods = [each for each in contents if each[0] is POD]
-            result.then(*(Delete(kind, obj, "") for kind, obj in pods or contents if not is_deleting(obj)))
+            result.then(*_remaining(namespace, [each.kind for each in contents.values()], now))
+            pods = {uid: each for uid, each in contents.items() if each.kind is POD}
+            left = {uid: each for uid, each in (pods or contents).items() if not each.is_deleting}
+            result.then(
+                *(Delete(each.kind, _identity(key, each.name, uid), "") for uid, each in left.items())
+            )
             return result
         finalizers = (namespace.get("spec") or {}).get("finalizers") or []
         if CONTENT_FINALIZER in finalizers:
@@ -91,6 +103,10 @@ class NamespaceDeletion(Reconciler):
     def _touch(self, namespace: str) -> None:
         if namespace in self._terminating:
             self.touched.add(namespace)
+
+
+def _identity(namespace: str, name: str, uid: str) -> Json:
+    return {"metadata": {"namespace": namespace, "name": name, "uid": uid}}
 
 
 def _remaining(namespace: Json, kinds: Iterable[Kind], now: float) -> Iterator[Amend]:

@@ -106,6 +106,12 @@ class History:
         self._drop(surplus)
         return surplus > 0
 
+    def compact(self, version: int) -> bool:
+        """Drop the changes up to a version; return whether there were any."""
+        surplus = bisect_right(self._changes, version, key=lambda change: change.version)
+        self._drop(surplus)
+        return surplus > 0
+
     def _drop(self, surplus: int) -> None:
         if not surplus:
             return
@@ -212,6 +218,11 @@ class ChangeLog:
         while sum(history.size_bytes for history in self._histories.values()) > self._limit_bytes:
             if not max(self._histories.values(), key=lambda history: history.size_bytes).halve():
                 return
+
+    def compact(self, version: int) -> bool:
+        """Forget the changes up to a version; return whether there were any."""
+        forgotten = [history.compact(version) for history in self._histories.values()]
+        return any(forgotten)
 
     def feed(self, interest: Interest, after: int, initial: Sequence[Stored] = ()) -> Feed:
         feed = Feed(self, interest, after, initial)

@@ -99,6 +99,10 @@ class Store:
         if self._journal:
             self._journal.close()
 
+    def compact(self, version: int) -> bool:
+        """Forget past states up to a version; return whether there were any."""
+        return self._log.compact(version)
+
     # Reading
 
     def get(self, key: Key) -> Stored | None:

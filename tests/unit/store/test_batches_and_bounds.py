@@ -163,3 +163,20 @@ def test_large_changes_are_kept_as_text_sooner():
     history.keep_text_only()
     assert [change.version for change in history.since(history.end - 40, 0)] == list(range(61, 101))
     assert len([each for each in stored if not each.is_text_only]) == len(as_objects)
+
+
+def test_states_up_to_a_compacted_version_are_forgotten():
+    store = Store()
+    replace(store, "pods", "a", "1")
+    replace(store, "configmaps", "b", "1")
+    store.publish_committed()
+    replace(store, "pods", "a", "2")
+    version = store.version
+    replace(store, "pods", "a", "3")
+    store.commit_pending()
+    store.publish_committed()
+    assert store.compact(version)
+    assert not store.compact(version)
+    assert [event.obj["text"] for event in store.watch(Interest("pods"), version).drain()] == ["3"]
+    with pytest.raises(HistoryExpired):
+        store.watch(Interest("pods"), version - 1)

@@ -75,6 +75,7 @@ from posse.runtime.embedded.bootstrap import (
     ensure_devices,
     ensure_nodes,
 )
+from posse.runtime.embedded.history_compaction import compact_history
 from posse.runtime.embedded.simulated_nodes import SimulatedNodes
 from posse.runtime.embedded.usage import NodeUsage, node_usage
 from posse.runtime.process.background import Background
@@ -197,6 +198,7 @@ class EmbeddedCluster:
     def _start_store(self, parts: AsyncExitStack) -> None:
         store = Store.open(self._options.data_dir, fsync=self._options.fsync, text_only=[resource_of(EVENT)])
         parts.callback(store.close)
+        self._store = store
         self._committer = Committer(store)
         parts.push_async_callback(self._committer.close)
         self._service = ApiService(
@@ -215,6 +217,7 @@ class EmbeddedCluster:
 
     def _start_background(self) -> None:
         self._background.start("the watch for stalls", StallWatch(self._scheduler.metrics.stalled).run())
+        self._background.start("the compaction of history", compact_history(self._store))
         self._background.start("the scheduler", self._scheduler.run())
         reconcilers = [*embedded_reconcilers(self._options.gates), NamespaceFurniture(self._authority)]
         counts = JobSetCounts()
