@@ -15,6 +15,7 @@ VERB_MODULES = {module for module, _ in VERBS.values()}
 ENGINE_ROOT = {
     "keys",
     "proof",
+    "invalid_groups",
     "causes",
     "statement",
     "verdict",

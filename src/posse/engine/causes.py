@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from posse.engine.invalid_groups import GroupProblem
 from posse.engine.keys import GroupKey
 from posse.engine.proof import Proof
 
@@ -325,9 +326,9 @@ class BindingsInFlight:
 
 @dataclass(frozen=True, slots=True)
 class InvalidGroup:
-    """What objects say cannot be. As in other validation, the check names the objects and fields."""
+    """What objects say cannot be."""
 
-    text: str
+    problem: GroupProblem
 
 
 HoldCause = LacksMembers | GroupAbsent | GatedPods | ExpectedPods | BindingsInFlight | InvalidGroup

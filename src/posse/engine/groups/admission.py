@@ -9,7 +9,19 @@ from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.hierarchy_links import MAX_ABOVE, MAX_GROUPS
 from posse.engine.groups.part import Root
 from posse.engine.groups.tree import MAX_LEVELS
-from posse.engine.groups.tree_validation import object_name, violation
+from posse.engine.groups.tree_validation import violation
+from posse.engine.invalid_groups import (
+    GroupProblem,
+    MemberProblem,
+    OtherMemberPolicy,
+    OtherMemberPriority,
+    SeveralMemberPolicies,
+    SeveralSchedulers,
+    TooManyAbove,
+    TooManyGroups,
+    TreeProblem,
+    WrongPriority,
+)
 from posse.model.pod import Pod
 
 PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
@@ -57,26 +69,26 @@ def not_ready(groups: GroupBook, root: Root) -> NotReady | None:
     return _premature(root)
 
 
-def _beyond_limits(groups: GroupBook, root: Root) -> str:
+def _beyond_limits(groups: GroupBook, root: Root) -> GroupProblem | None:
     if groups.links.is_buried(root.key):
-        return f"more than {MAX_ABOVE} groups are above it, and a tree has at most {MAX_LEVELS} levels"
+        return TooManyAbove(MAX_ABOVE, MAX_LEVELS)
     if len(root.records) > MAX_GROUPS:
-        return f"the tree has more than {MAX_GROUPS} groups"
-    return next((str(leaf.excess) for leaf in root.leaves if leaf.excess is not None), "")
+        return TooManyGroups(MAX_GROUPS)
+    return next((leaf.excess for leaf in root.leaves if leaf.excess is not None), None)
 
 
-def _wrong_priority(root: Root) -> str:
+def _wrong_priority(root: Root) -> WrongPriority | None:
     """A priority that its class does not give; groups of Kubernetes' own API cannot have one."""
-    wrong = next((record for record in root.records if record.priority_error), None)
-    if wrong is None:
-        return ""
     alone = len(root.records) == 1
-    return wrong.priority_error if alone else f"{object_name(wrong.key)}: {wrong.priority_error}"
+    for record in root.records:
+        if (error := record.priority_error) is not None:
+            return WrongPriority(error, None if alone else record.key)
+    return None
 
 
-def _wrong_tree(groups: GroupBook, root: Root) -> str:
+def _wrong_tree(groups: GroupBook, root: Root) -> TreeProblem | None:
     if not root.key.is_composite:
-        return ""
+        return None
     return violation(root, groups.workload(root.key.namespace, root.workload_name), groups.classes)
 
 
@@ -110,8 +122,8 @@ def expecting(group: GroupRecord) -> NotReady | None:
     return None
 
 
-def contradiction(root: Root, *, members_must_match: bool = False) -> str:
-    """How pods contradict each other or their group; empty if they do not.
+def contradiction(root: Root, *, members_must_match: bool = False) -> MemberProblem | None:
+    """How pods contradict each other or their group.
 
     The priority and preemption policy of pods are compared only where they `must_match` those of the group.
     """
@@ -121,7 +133,7 @@ def contradiction(root: Root, *, members_must_match: bool = False) -> str:
     return _members_disagree([record.pod for record in root.members.values()])
 
 
-def _contradiction(group: GroupRecord) -> str:
+def _contradiction(group: GroupRecord) -> MemberProblem | None:
     pods = [record.pod for record in group.members.values()]
     if group.obj is None or not group.states_priority:
         return _members_disagree(pods)
@@ -129,26 +141,19 @@ def _contradiction(group: GroupRecord) -> str:
     return _members_disagree(pods) or _members_contradict(pods, group.priority, policy)
 
 
-def _members_disagree(pods: list[Pod]) -> str:
-    names = list(dict.fromkeys([pod.spec.scheduler_name for pod in pods]))
-    if len(names) > 1:
-        return (
-            "all pods in a single pod group should have the same .spec.schedulerName set, "
-            f'got: "{names[0]}" and "{names[1]}"'
-        )
-    return ""
+def _members_disagree(pods: list[Pod]) -> SeveralSchedulers | None:
+    names = tuple(dict.fromkeys([pod.spec.scheduler_name for pod in pods]))
+    return SeveralSchedulers(names) if len(names) > 1 else None
 
 
-def _members_contradict(pods: list[Pod], priority: int, policy: str | None) -> str:
+def _members_contradict(pods: list[Pod], priority: int, policy: str | None) -> MemberProblem | None:
     """Where the group states no policy, its members need only agree among themselves."""
-    whole = "all pods in a single pod group should have the same"
     for pod in pods:
         own_priority = pod.spec.priority or 0
         if own_priority != priority:
-            return f"{whole} priority as the pod group's priority, got {own_priority} and {priority}"
+            return OtherMemberPriority(own_priority, priority)
         own_policy = pod.spec.preemption_policy or PREEMPT_LOWER_PRIORITY
         if policy is not None and own_policy != policy:
-            pair = f"got {own_policy} and {policy}"
-            return f"{whole} preemption policy as the pod group's preemption policy, {pair}"
-    policies = list(dict.fromkeys(pod.spec.preemption_policy or PREEMPT_LOWER_PRIORITY for pod in pods))
-    return f"{whole} preemption policy, got {policies[0]} and {policies[1]}" if len(policies) > 1 else ""
+            return OtherMemberPolicy(own_policy, policy)
+    policies = tuple(dict.fromkeys(pod.spec.preemption_policy or PREEMPT_LOWER_PRIORITY for pod in pods))
+    return SeveralMemberPolicies(policies) if len(policies) > 1 else None

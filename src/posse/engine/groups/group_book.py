@@ -98,7 +98,7 @@ class GroupBook:
         return _without_size(_permitted(podgroup, self._gates), self._gates)
 
     def put_composite(self, composite: CompositePodGroup) -> None:
-        permitted, error, key = _permitted(composite, self._gates), "", key_of(composite)
+        permitted, error, key = _permitted(composite, self._gates), None, key_of(composite)
         if not form_of(key).has_admission:
             self._unadmitted[key] = composite
             permitted, error = self.classes.completed(permitted)
@@ -176,7 +176,7 @@ class GroupBook:
         workload = self._workloads.get((group.key.namespace, group.key.name))
         group.siblings = None if workload is None else group_names(workload)
         implied = None if workload is None else WORKLOAD_REF.implied_group(workload, group.key)
-        group.priority_error = ""
+        group.priority_error = None
         if implied is not None:
             implied, group.priority_error = self.classes.completed(self._permitted(implied))
         group.define(implied)
@@ -211,7 +211,7 @@ class GroupBook:
         group = self._groups.get(key)
         if group is not None:
             group.define(None)
-            group.priority_error = ""
+            group.priority_error = None
             self._unadmitted.pop(key, None)
             self.links.link(key, None)
             group.minimum_resources, group.excess = {}, None

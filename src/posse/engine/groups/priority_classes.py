@@ -9,6 +9,13 @@ from typing import NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
+from posse.engine.invalid_groups import (
+    PriorityError,
+    UnclassedPriority,
+    UnknownPriorityClass,
+    UnlikeClassPolicy,
+    UnlikeClassValue,
+)
 from posse.model.priority_class import PriorityClass
 from posse.model.workload import CompositePodGroup, CompositePodGroupSpec, PodGroup, PodGroupSpec
 
@@ -21,7 +28,7 @@ class _Resolved(NamedTuple):
     priority: int | None = None
     """None if its members' count."""
     policy: str | None = None
-    error: str = ""
+    error: PriorityError | None = None
 
 
 class PriorityClasses:
@@ -46,7 +53,7 @@ class PriorityClasses:
         """
         return one == other or (self.is_default(one) and self.is_default(other))
 
-    def completed(self, obj: Described) -> tuple[Described, str]:
+    def completed(self, obj: Described) -> tuple[Described, PriorityError | None]:
         """The object with the priority of its class, and what is wrong with the fields that it has."""
         found = self._resolve(obj.spec)
         spec = replace(obj.spec, priority=found.priority, preemption_policy=found.policy)
@@ -58,15 +65,9 @@ class PriorityClasses:
             return self._unnamed(spec)
         found = self._by_name.get(name)
         if found is None:
-            return _Resolved(error=f"spec.priorityClassName: no PriorityClass with name {name} was found")
+            return _Resolved(error=UnknownPriorityClass(name))
         policy = found.preemption_policy or _PREEMPTS
-        error = ""
-        if spec.priority not in (None, found.value):
-            error = f"spec.priority: {spec.priority} is not the value of PriorityClass {name}, {found.value}"
-        elif spec.preemption_policy not in (None, policy):
-            given = spec.preemption_policy
-            error = f"spec.preemptionPolicy: {given} is not that of PriorityClass {name}, {policy}"
-        return _Resolved(found.value, policy, error)
+        return _Resolved(found.value, policy, _unlike_class(spec, name, found.value, policy))
 
     def _unnamed(self, spec: PodGroupSpec | CompositePodGroupSpec) -> _Resolved:
         """0 and the default class are what admission gives; otherwise a group counts with its pods."""
@@ -78,10 +79,18 @@ class PriorityClasses:
             return _Resolved(stated, default.preemption_policy or _PREEMPTS)
         if stated == 0:
             return _Resolved(0, spec.preemption_policy)
-        return _Resolved(
-            error=f"spec.priority: {stated} is given by no PriorityClass; name one that gives it"
-        )
+        return _Resolved(error=UnclassedPriority(stated))
 
     def _default(self) -> PriorityClass | None:
         defaults = [one for one in self._by_name.values() if one.global_default]
         return min(defaults, key=lambda one: (one.value, one.metadata.name), default=None)
+
+
+def _unlike_class(
+    spec: PodGroupSpec | CompositePodGroupSpec, name: str, value: int, policy: str
+) -> PriorityError | None:
+    if spec.priority is not None and spec.priority != value:
+        return UnlikeClassValue(spec.priority, name, value)
+    if spec.preemption_policy is not None and spec.preemption_policy != policy:
+        return UnlikeClassPolicy(spec.preemption_policy, name, policy)
+    return None

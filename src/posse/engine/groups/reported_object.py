@@ -10,6 +10,7 @@ from posse.engine.groups.forms import (
     PODS_NOT_MATCHING_PRIORITY,
     reported_outcome,
 )
+from posse.engine.invalid_groups import PriorityError
 from posse.engine.keys import GroupKey
 from posse.engine.statement import NEVER_REPORTED, Reported
 from posse.model.meta import Condition
@@ -39,9 +40,9 @@ class ReportedObject:
     """The last report while it waits: of its type's condition, or once that is True, of MinimumRunning."""
     left: int | None = None
     """For a group that has started and waits again: its pods on nodes, or its groups that still run."""
-    priority_error: str = ""
-    """What is wrong with the priority that it states; empty if nothing is."""
-    told_priority_error: str = ""
+    priority_error: PriorityError | None = None
+    """What is wrong with the priority that it states."""
+    told_priority_error: PriorityError | None = None
     """The same, as it was last reported."""
     priority_note: str = ""
     """What was last written about members of another priority; empty if nothing."""

@@ -12,6 +12,19 @@ from posse.engine.groups.part import Part, Root
 from posse.engine.groups.priority_classes import PriorityClasses
 from posse.engine.groups.reported_object import ReportedObject
 from posse.engine.groups.tree import MAX_LEVELS
+from posse.engine.invalid_groups import (
+    CircularParents,
+    ContradictingModes,
+    NoSuchTemplate,
+    OtherParent,
+    OtherSetting,
+    SeveralPriorities,
+    SeveralPriorityClasses,
+    SeveralWorkloads,
+    TooDeep,
+    TreeProblem,
+    UnlikeWorkload,
+)
 from posse.engine.keys import GroupKey
 from posse.model.meta import Shape
 from posse.model.workload import (
@@ -24,40 +37,37 @@ from posse.model.workload import (
 Template = CompositePodGroupTemplate | PodGroupTemplate
 
 
-def violation(root: Root, workload: Workload | None, classes: PriorityClasses) -> str:
-    """The first violation of a tree; empty if there is none.
+def violation(root: Root, workload: Workload | None, classes: PriorityClasses) -> TreeProblem | None:
+    """The first violation of a tree.
 
     `workload` is the one that the root names, if it exists.
     """
     top = root.top
     if top is None:
         return _circle(root)
-    found = (
-        _too_deep(top),
-        _several_workloads(root),
-        next((wrong for one in _joined(top) if (wrong := _several_priorities(one, classes))), ""),
-        _unlike_templates(top, workload) if workload is not None else "",
+    return (
+        _too_deep(top)
+        or _several_workloads(root)
+        or next((wrong for one in _joined(top) if (wrong := _several_priorities(one, classes))), None)
+        or (_unlike_templates(top, workload) if workload is not None else None)
     )
-    return next((one for one in found if one), "")
 
 
-def _circle(root: Root) -> str:
+def _circle(root: Root) -> CircularParents | None:
     """A violation if groups are each other's ancestors; nothing is known while the top does not exist."""
     parents = {record.key.name: record.parent_name for record in root.records if record.key.is_composite}
     if root.key.name not in parents:
-        return ""
+        return None
     path, name = [root.key.name], parents[root.key.name]
     while name in parents and name not in path:
         path.append(name)
         name = parents[name]
-    return f"composite pod groups are each other's ancestors: {' > '.join(reversed([*path, path[0]]))}"
+    return CircularParents((path[0], *reversed(path)))
 
 
-def _too_deep(top: Part) -> str:
+def _too_deep(top: Part) -> TooDeep | None:
     path = _longest_path(top)
-    if len(path) <= MAX_LEVELS:
-        return ""
-    return f"the tree is more than {MAX_LEVELS} levels deep: {' > '.join(path)}"
+    return TooDeep(MAX_LEVELS, tuple(path)) if len(path) > MAX_LEVELS else None
 
 
 def _longest_path(part: Part) -> list[str]:
@@ -65,15 +75,12 @@ def _longest_path(part: Part) -> list[str]:
     return [part.key.name, *max(below, key=len, default=[])]
 
 
-def _several_workloads(root: Root) -> str:
-    named: dict[str, str] = {}
+def _several_workloads(root: Root) -> SeveralWorkloads | None:
+    named: dict[str, GroupKey] = {}
     for record in root.records:
         if record.workload_name:
-            named.setdefault(record.workload_name, object_name(record.key))
-    if len(named) <= 1:
-        return ""
-    listed = ", ".join(f"{workload} ({name})" for workload, name in named.items())
-    return f"all groups of a tree come from one Workload, but these name {len(named)}: {listed}"
+            named.setdefault(record.workload_name, record.key)
+    return SeveralWorkloads(tuple(named.items())) if len(named) > 1 else None
 
 
 def _joined(part: Part) -> list[list[ReportedObject]]:
@@ -92,34 +99,29 @@ def _joined(part: Part) -> list[list[ReportedObject]]:
     return [own, *others]
 
 
-def _several_priorities(records: Sequence[ReportedObject], classes: PriorityClasses) -> str:
+def _several_priorities(
+    records: Sequence[ReportedObject], classes: PriorityClasses
+) -> SeveralPriorityClasses | SeveralPriorities | None:
     """One class for all, by name.
 
     Groups without a class, and those of the default class, are alike: which of the two a group is depends on
     when it was made. The root's priority counts for them.
     """
     described = [(record.key, record.obj.spec) for record in records if record.obj is not None]
-    named: dict[str, str] = {}
+    named: dict[str, tuple[str, GroupKey]] = {}
     for key, spec in described:
         name = spec.priority_class_name
-        named.setdefault("" if classes.is_default(name) else name, f"{name or 'none'} ({object_name(key)})")
+        named.setdefault("" if classes.is_default(name) else name, (name, key))
     if len(named) > 1:
-        return f"all groups of a tree should have the same priority class, got {', '.join(named.values())}"
+        return SeveralPriorityClasses(tuple(named.values()))
     if any(
         classes.is_default(spec.priority_class_name) and spec.priority_class_name for _, spec in described
     ):
-        return ""
-    priorities: dict[int, str] = {}
+        return None
+    priorities: dict[int, GroupKey] = {}
     for key, spec in described:
-        priorities.setdefault(spec.priority or 0, object_name(key))
-    if len(priorities) <= 1:
-        return ""
-    listed = ", ".join(f"{priority} ({name})" for priority, name in priorities.items())
-    return f"all groups of a tree should have the same priority, got {listed}"
-
-
-def object_name(key: GroupKey) -> str:
-    return f"{'CompositePodGroup' if key.is_composite else 'PodGroup'} {key.name}"
+        priorities.setdefault(spec.priority or 0, key)
+    return SeveralPriorities(tuple(priorities.items())) if len(priorities) > 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +136,11 @@ class _Placed:
         return self.above[-1].name if self.above else ""
 
 
-def _unlike_templates(top: Part, workload: Workload) -> str:
+def _unlike_templates(top: Part, workload: Workload) -> UnlikeWorkload | None:
     templates = dict(_placed_templates(workload))
     found = (_unlike_template(part, parent, templates) for part, parent in _with_parents(top, None))
-    problem = next((one for one in found if one), "")
-    return f"{problem} in Workload {workload.metadata.name}" if problem else ""
+    problem = next((one for one in found if one is not None), None)
+    return UnlikeWorkload(workload.metadata.name, problem) if problem is not None else None
 
 
 def _placed_templates(workload: Workload) -> Iterator[tuple[str, _Placed]]:
@@ -164,23 +166,24 @@ def _with_parents(part: Part, parent: Part | None) -> Iterator[tuple[Part, Part 
         yield from _with_parents(child, part)
 
 
-def _unlike_template(part: Part, parent: Part | None, templates: Mapping[str, _Placed]) -> str:
+def _unlike_template(
+    part: Part, parent: Part | None, templates: Mapping[str, _Placed]
+) -> NoSuchTemplate | OtherParent | OtherSetting | ContradictingModes | None:
     reference, is_composite = _reference(part.record), part.key.is_composite
     if reference is None:
-        return ""
-    who, name = object_name(part.key), reference.template_name
+        return None
+    name = reference.template_name
     placed = templates.get(name)
     if placed is None or isinstance(placed.template, CompositePodGroupTemplate) != is_composite:
-        kind = "composite pod group" if is_composite else "pod group"
-        return f"{who} names template {name!r}, and there is no {kind} template of that name"
+        return NoSuchTemplate(part.key, name)
     above = _reference(parent.record) if parent is not None else None
     expected = above.template_name if above is not None else ""
     if placed.parent != expected:
-        return f"{who} hangs {_place(expected)}, and its template {name!r} {_place(placed.parent)}"
+        return OtherParent(part.key, expected, name, placed.parent)
     return _unlike_settings(part, placed.template) or _contradicting_modes(placed)
 
 
-def _unlike_settings(part: Part, template: Template) -> str:
+def _unlike_settings(part: Part, template: Template) -> OtherSetting | None:
     """A group that was made by hand may say something else than the template that it names.
 
     A group with disruption mode single may have said nothing: that is the default.
@@ -195,8 +198,8 @@ def _unlike_settings(part: Part, template: Template) -> str:
             "disruption mode",
         )
         if (own, stated) != ("all", "single"):
-            return ""
-    return f"{object_name(part.key)} has {what} {own}, and its template {template.name!r} has {stated},"
+            return None
+    return OtherSetting(part.key, what, own, template.name, stated)
 
 
 def _choice(union: Shape | None) -> str:
@@ -205,22 +208,15 @@ def _choice(union: Shape | None) -> str:
     return next((name for name in names if getattr(union, name) is not None), "")
 
 
-def _place(parent: str) -> str:
-    return f"below {parent!r}" if parent else "at the top"
-
-
-def _contradicting_modes(placed: _Placed) -> str:
+def _contradicting_modes(placed: _Placed) -> ContradictingModes | None:
     """A group that can only be evicted as a whole has no part that can be evicted by itself."""
     mode = placed.template.disruption_mode
     if mode is None or mode.single is None:
-        return ""
+        return None
     for above in placed.above:
         if above.disruption_mode is not None and above.disruption_mode.all is not None:
-            return (
-                f"template {placed.template.name!r} has disruption mode single "
-                f"below {above.name!r}, which has all,"
-            )
-    return ""
+            return ContradictingModes(placed.template.name, above.name)
+    return None
 
 
 def _reference(record: ReportedObject) -> WorkloadReference | None:

@@ -16,6 +16,7 @@ from posse.engine.groups.admission import WAITING_FOR_PODS, NotReady
 from posse.engine.groups.forms import form_of
 from posse.engine.groups.part import Part, Root
 from posse.engine.reporting.cause_messages import sentences
+from posse.engine.reporting.invalid_messages import problem_text
 
 
 def hold_text(hold: NotReady) -> str:
@@ -69,4 +70,4 @@ def _(_cause: BindingsInFlight) -> str:
 
 @_text.register
 def _(cause: InvalidGroup) -> str:
-    return cause.text
+    return problem_text(cause.problem)

@@ -34,6 +34,7 @@ from posse.engine.preemption.units import evicted_with
 from posse.engine.proof import Outcome
 from posse.engine.reporting.cause_messages import cause_text, proof_text
 from posse.engine.reporting.hold_messages import hold_of_part, hold_text
+from posse.engine.reporting.invalid_messages import priority_error_text
 from posse.engine.reporting.messages import (
     below_minimum_text,
     is_written,
@@ -185,9 +186,9 @@ def mark_invalid_priorities(root: Root) -> list[Decision]:
     warnings = list[Decision]()
     for record in root.records:
         was_told, record.told_priority_error = record.told_priority_error, record.priority_error
-        is_news = record.priority_error not in ("", was_told)
-        if is_news and record.scheduled and record.uid:
-            text, name = record.priority_error, root.scheduler_name
+        error = record.priority_error
+        if error is not None and error != was_told and record.scheduled and record.uid:
+            text, name = priority_error_text(error), root.scheduler_name
             warnings.append(WarnGroup(record.key, record.uid, INVALID_PRIORITY, text, name))
     return warnings
 

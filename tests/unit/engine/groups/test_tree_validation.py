@@ -6,6 +6,7 @@ from msgspec import structs
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.tree import root_of
 from posse.engine.groups.tree_validation import violation
+from posse.engine.reporting.invalid_messages import problem_text
 from posse.model.meta import ObjectMeta
 from posse.model.workload import (
     AllDisruptionMode,
@@ -47,7 +48,8 @@ def problem(*objects, workload=None, classes=()):
         else:
             keys.append(book.put(obj).key)
     [root] = {book.links.root_key(key) for key in keys}
-    return violation(root_of(book, root), workload, book.classes)
+    found = violation(root_of(book, root), workload, book.classes)
+    return "" if found is None else problem_text(found)
 
 
 def workload(*composites, flat=()):
