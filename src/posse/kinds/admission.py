@@ -204,7 +204,11 @@ def _assign_address(kind: Kind, service: Json, cluster: ClusterView) -> None:
 
 
 def _assign_node_ports(kind: Kind, service: Json, cluster: ClusterView) -> None:
-    assign_node_ports(kind, service, cluster.list(SERVICE, None))
+    assign_node_ports(kind, service, cluster.list(SERVICE, None), is_new=True)
+
+
+def _assign_further_node_ports(kind: Kind, service: Json, cluster: ClusterView) -> None:
+    assign_node_ports(kind, service, cluster.list(SERVICE, None), is_new=False)
 
 
 def _tolerate_failing_nodes(_kind: Kind, pod: Json, _cluster: ClusterView) -> None:
@@ -255,7 +259,7 @@ _ON_CREATE: dict[Kind, tuple[_Admission, ...]] = {
 }
 _ON_UPDATE: dict[Kind, tuple[_Admission, ...]] = {
     PRIORITY_CLASS: (_require_single_default,),
-    SERVICE: (_assign_node_ports,),
+    SERVICE: (_assign_further_node_ports,),
 }
 _LIMIT_CHECKS: dict[Kind, Callable[[Json, Iterable[Json]], list[str]]] = {
     POD: pod_limit_problems,

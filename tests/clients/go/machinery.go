@@ -39,10 +39,15 @@ func discoveryDocuments(_ context.Context, w world) error {
 	if err != nil {
 		return err
 	}
+	pods, err := podInProtobuf(discovery.OpenAPIV3())
+	if err != nil {
+		return err
+	}
 	return firstError(
 		expect(len(groups) > 3 && len(resources) > 3, "%d groups are known", len(groups)),
 		expect(version.Major == "1", "the version is %v", version),
 		expect(spec.Components.Schemas["io.k8s.api.core.v1.Pod"] != nil, "OpenAPI v3 does not know pods"),
+		expect(pods, "OpenAPI v3 in protobuf does not know the spec of pods"),
 	)
 }
 

@@ -1,12 +1,9 @@
 """What kubectl looks for in these documents is spelled out here, since it fails without saying what it missed."""
 
-import struct
-
 import msgspec
 import pytest
 
 from posse.kinds.openapi import openapi_v2, openapi_v3
-from posse.kinds.openapi_protobuf import openapi_v2_protobuf
 from posse.kinds.registry import KINDS
 
 SERVED = sorted({(kind.group, version) for kind in KINDS for version in kind.versions})
@@ -282,61 +279,3 @@ def test_the_texts_of_a_struct_go_first():
     assert conditions["status"]["description"] == "True, False or Unknown."
     pod = schemas["io.k8s.api.core.v1.Pod"]["properties"]
     assert pod["status"]["description"].startswith("How it stands")
-
-
-def fields_of(data):
-    """Read a protobuf message: numbers of fields with their contents, as they come."""
-    place = 0
-
-    def varint():
-        nonlocal place
-        value = shift = 0
-        while True:
-            byte = data[place]
-            place += 1
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
-
-    found = []
-    while place < len(data):
-        number, wire_type = divmod(varint(), 8)
-        if wire_type == 0:
-            found.append((number, varint()))
-            continue
-        size = 8 if wire_type == 1 else varint()
-        found.append((number, data[place : place + size]))
-        place += size
-    return found
-
-
-def named(data, number):
-    """The entries of a map that a field holds, by name."""
-    entries = [dict(fields_of(content)) for found, content in fields_of(data) if found == number]
-    return {entry[1].decode(): entry[2] for entry in entries}
-
-
-def test_openapi_v2_says_the_same_in_protobuf():
-    document = openapi_v2()
-    message = dict(fields_of(openapi_v2_protobuf(document)))
-    assert message[1] == b"2.0"
-    assert named(message[8], 2).keys() == document["paths"].keys()
-    definitions = named(message[9], 1)
-    assert definitions.keys() == document["definitions"].keys()
-    for name, schema in document["definitions"].items():
-        properties = dict(fields_of(definitions[name])).get(25, b"")
-        assert named(properties, 1).keys() == schema.get("properties", {}).keys()
-
-
-def test_openapi_v2_in_protobuf_names_kinds_types_bounds_and_parameters():
-    message = dict(fields_of(openapi_v2_protobuf(openapi_v2())))
-    pod = named(message[9], 1)["io.k8s.api.core.v1.Pod"]
-    [kind] = msgspec.json.decode(dict(fields_of(named(pod, 31)["x-kubernetes-group-version-kind"]))[2])
-    assert kind == {"group": "", "version": "v1", "kind": "Pod"}
-    gang = named(message[9], 1)["io.k8s.api.scheduling.v1beta1.GangSchedulingPolicy"]
-    minimum = dict(fields_of(named(dict(fields_of(gang))[25], 1)["minCount"]))
-    assert (minimum[22], minimum[9]) == (b"\x0a\x07integer", struct.pack("<d", 1.0))
-    create = fields_of(dict(fields_of(named(message[8], 2)["/api/v1/namespaces"]))[4])
-    assert (5, b"createCoreV1Namespace") in create
-    assert any(number == 8 and b"fieldValidation" in content for number, content in create)

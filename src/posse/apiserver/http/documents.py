@@ -18,12 +18,19 @@ from posse.apiserver.http.rendering import encode
 from posse.kinds.machinery.errors import not_acceptable
 from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.openapi import openapi_v2, openapi_v3
-from posse.kinds.openapi_protobuf import openapi_v2_protobuf
+from posse.kinds.openapi_v2_protobuf import openapi_v2_protobuf
+from posse.kinds.openapi_v3_protobuf import openapi_v3_protobuf
 
 # The Kubernetes release whose API is served; clients compare it with their own.
 KUBERNETES_RELEASE = ("1", "37", "v1.37.0+posse")
-OPENAPI_V2_PROTOBUF_ACCEPTED = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
-OPENAPI_V2_PROTOBUF_TYPE = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+# Clients ask for the older names, in which the @ is against the rules, and are answered with the newer ones.
+OPENAPI_V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+OPENAPI_V3_PROTOBUF = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
+OPENAPI_PROTOBUF_ACCEPTED = {
+    name: new
+    for new in (OPENAPI_V2_PROTOBUF, OPENAPI_V3_PROTOBUF)
+    for name in (new, new.replace(".v1.0+", "@v1.0+"))
+}
 # kubectl lists these when it validates a kind that OpenAPI does not name. There are none here, ever.
 CUSTOM_RESOURCE_DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
@@ -50,10 +57,12 @@ class Documents:
             for version in versions_of(kinds, group)
         }
         for path, (group, version) in self._openapi_paths.items():
-            self._makers[f"/openapi/v3/{path}", JSON] = partial(openapi_v3, group, version, kinds)
+            make = partial(openapi_v3, group, version, kinds)
+            self._makers[f"/openapi/v3/{path}", JSON] = make
+            self._makers[f"/openapi/v3/{path}", OPENAPI_V3_PROTOBUF] = partial(_openapi_v3_protobuf, make)
         self._makers["/openapi/v3", JSON] = self._openapi_index
         self._makers["/openapi/v2", JSON] = partial(openapi_v2, kinds)
-        self._makers["/openapi/v2", OPENAPI_V2_PROTOBUF_TYPE] = lambda: openapi_v2_protobuf(openapi_v2(kinds))
+        self._makers["/openapi/v2", OPENAPI_V2_PROTOBUF] = lambda: openapi_v2_protobuf(openapi_v2(kinds))
         self._makers[CUSTOM_RESOURCE_DEFINITIONS, JSON] = no_custom_resource_definitions
         self._makers["/version", JSON] = version_document
         self._makers["", JSON] = self._path_index
@@ -73,8 +82,9 @@ class Documents:
         return web.Response(body=document.body, headers=headers | {"Content-Type": document.content_type})
 
     def _content_type(self, path: str, accept: str) -> str:
-        if path == "/openapi/v2" and OPENAPI_V2_PROTOBUF_ACCEPTED in accept:
-            return OPENAPI_V2_PROTOBUF_TYPE
+        for name, content_type in OPENAPI_PROTOBUF_ACCEPTED.items():
+            if name in accept and (path, content_type) in self._makers:
+                return content_type
         offered = (DISCOVERY,) if (path, DISCOVERY.content_type) in self._makers else ()
         chosen = negotiate(accept, offered)
         if chosen is None:
@@ -129,6 +139,10 @@ def version_document() -> Json:
 
 def _openapi_path(group: str, version: str) -> str:
     return f"apis/{group}/{version}" if group else f"api/{version}"
+
+
+def _openapi_v3_protobuf(make: Callable[[], Json]) -> bytes:
+    return openapi_v3_protobuf(make())
 
 
 def _same(body: Json) -> Json:

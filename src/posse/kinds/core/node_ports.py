@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from posse.kinds.machinery.errors import FieldError, Nameable, internal, invalid
 from posse.kinds.machinery.filling import entries, section
 from posse.kinds.machinery.kind import Json
+from posse.model.service import Service
 
 NODE_PORTS = range(30000, 32768)
 OPEN_TYPES = ("NodePort", "LoadBalancer")
@@ -12,11 +13,12 @@ OPEN_TYPES = ("NodePort", "LoadBalancer")
 OF_OPEN_TYPES = ("externalTrafficPolicy", "allocateLoadBalancerNodePorts")
 
 
-def assign_node_ports(kind: Nameable, obj: Json, others: Iterable[Json]) -> None:
+def assign_node_ports(kind: Nameable, obj: Json, others: Iterable[Json], *, is_new: bool) -> None:
     """Give each port of a Service one of the nodes: the one it asks for, or a free one.
 
-    A load balancer may do without those that it does not ask for. Raises ApiError if what is asked for is
-    taken, outside of the range, or asked for twice.
+    Ports of a new Service that have one number, such as 53 of TCP and UDP, share theirs. A load balancer may
+    do without those that it does not ask for. Raises ApiError if what is asked for is taken, outside of the
+    range, or asked for twice.
     """
     spec = section(obj, "spec")
     if spec.get("type") not in OPEN_TYPES:
@@ -33,7 +35,7 @@ def assign_node_ports(kind: Nameable, obj: Json, others: Iterable[Json]) -> None
     taken.update(port["nodePort"] for port in ports if port.get("nodePort"))
     for port in ports:
         if not port.get("nodePort"):
-            port["nodePort"] = _free(taken)
+            port["nodePort"] = (is_new and _shared(port, ports)) or _free(taken)
             taken.add(port["nodePort"])
 
 
@@ -89,6 +91,25 @@ def _duplicates(ports: Sequence[Json]) -> Iterable[FieldError]:
         if port.get("nodePort") and asked in seen:
             yield FieldError.duplicate(f"spec.ports[{index}].nodePort", port["nodePort"])
         seen.add(asked)
+
+
+def _shared(port: Json, ports: Sequence[Json]) -> int:
+    """The one of another protocol with the same number; 0 if there is none."""
+    used = {each.get("nodePort") for each in ports if each.get("protocol") == port.get("protocol")}
+    alike = (each.get("nodePort") or 0 for each in ports if each.get("port") == port.get("port"))
+    return next((found for found in alike if found and found not in used), 0)
+
+
+def internal_port_errors(service: Service) -> list[FieldError]:
+    """A Service that is not reached from outside asks for no port of the nodes."""
+    if service.spec.type != "ClusterIP":
+        return []
+    text = "may not be used when `type` is 'ClusterIP'"
+    return [
+        FieldError.forbidden(f"spec.ports[{index}].nodePort", text)
+        for index, port in enumerate(service.spec.ports)
+        if port.node_port
+    ]
 
 
 def _free(taken: set[int]) -> int:

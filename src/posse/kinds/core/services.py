@@ -10,7 +10,7 @@ from typing import Protocol
 
 from posse.kinds.columns import AGE, NAME, NONE, value_at
 from posse.kinds.core.cluster_addresses import keep_address
-from posse.kinds.core.node_ports import OPEN_TYPES, keep_node_ports
+from posse.kinds.core.node_ports import OPEN_TYPES, internal_port_errors, keep_node_ports
 from posse.kinds.machinery.checks import formatted
 from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError, bad_request
@@ -57,7 +57,16 @@ def prepare_service_update(new: Json, old: Json) -> None:
 
 def validate_service(service: Service) -> list[FieldError]:
     errors = metadata_errors(service.metadata, namespaced=True, name_format=dns_label)
-    errors += declared_errors("spec", service.spec)
+    return errors + _service_spec_errors(service)
+
+
+def validate_service_update(new: Service, old: Service) -> list[FieldError]:
+    return object_update_errors(new, old) + _service_spec_errors(new)
+
+
+def _service_spec_errors(service: Service) -> list[FieldError]:
+    errors = declared_errors("spec", service.spec)
+    errors += internal_port_errors(service)
     text = "must be between 1 and 65535, inclusive"
     return errors + [
         FieldError.invalid(f"spec.ports[{index}].port", port.port, text)
@@ -149,7 +158,7 @@ SERVICE_RULES = KindRules(
     prepare_update=prepare_service_update,
     prepare_status_update=keep_spec,
     validate=validate_service,
-    validate_update=object_update_errors,
+    validate_update=validate_service_update,
     creates_on_update=True,
 )
 SERVICE_ACCOUNT_RULES = KindRules(

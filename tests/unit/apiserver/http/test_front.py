@@ -80,7 +80,11 @@ def test_the_openapi_index_leads_to_every_document(http):
 
 def test_openapi_in_protobuf(http):
     accept = "application/com.github.proto-openapi.spec.v{}@v1.0+protobuf"
-    assert http("GET", "/openapi/v3/api/v1", Accept=accept.format(3)).status_code == 406
+    newer = http("GET", "/openapi/v3/api/v1", Accept=accept.format(3))
+    assert newer.headers["Content-Type"] == "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
+    assert newer.content.startswith(b"\n\x053.0.0\x12")
+    assert b"io.k8s.api.core.v1.PodSpec" in newer.content
+    assert http("GET", "/openapi/v3/api/v1", Accept=accept.format(2)).status_code == 406
     answer = http("GET", "/openapi/v2", Accept=accept.format(2))
     assert answer.headers["Content-Type"] == "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
     assert answer.content.startswith(b"\n\x032.0\x12")

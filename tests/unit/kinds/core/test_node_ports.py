@@ -105,6 +105,27 @@ def test_one_port_of_the_nodes_serves_a_service_once_per_protocol(service):
         changed(service, "a", {"ports": twice})
 
 
+def test_ports_of_one_number_share_one_of_the_nodes(service):
+    both = [{"port": 53, "protocol": "UDP"}, {"port": 53, "protocol": "TCP"}, {"port": 54}]
+    assert node_ports(created(service, "a", ports=both)) == [30000, 30000, 30001]
+    asked = [{"port": 53, "protocol": "UDP"}, {"port": 53, "protocol": "TCP", "nodePort": 30053}]
+    assert node_ports(created(service, "b", ports=asked)) == [30053, 30053]
+    further = [{"port": 80}, {"port": 80, "protocol": "UDP"}]
+    created(service, "c")
+    assert node_ports(changed(service, "c", {"ports": further})) == [30002, 30003]
+
+
+def test_a_service_inside_of_the_cluster_may_not_ask_for_a_port(service):
+    text = r"spec.ports\[1\].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'"
+    with pytest.raises(ApiError, match=text):
+        created(service, "a", "ClusterIP", ports=[{"port": 80}, {"port": 81, "nodePort": 30000}])
+    created(service, "a", "ClusterIP")
+    with pytest.raises(ApiError, match=r"spec.ports\[0\].nodePort: Forbidden"):
+        changed(service, "a", {"ports": [{"port": 80, "nodePort": 30000}]})
+    with pytest.raises(ApiError, match=r"spec.ports\[0\].port: Invalid value: 0"):
+        changed(service, "a", {"ports": [{"port": 0}]})
+
+
 def test_a_port_that_moves_to_another_entry_is_not_kept_for_the_first(service):
     created(service, "a")
     moved = [{"port": 80}, {"port": 81, "nodePort": 30000}]
