@@ -13,6 +13,7 @@ from bench import (
     engine_memory,
     engine_speed,
     forecasts,
+    http_figures,
     large_instances,
     preemption,
     preemption_cost,
@@ -36,6 +37,7 @@ SECTIONS: tuple[tuple[str, Callable[[], list[Figure]]], ...] = (
     ("Simulations, on one core", simulations.measure),
     ("Memory of the engine", engine_memory.measure),
     ("The embedded cluster, in process", embedded_speed.measure),
+    ("The API over HTTP", http_figures.measure),
 )
 RESULT = Path(__file__).parents[1] / "build" / "bench.json"
 

@@ -10,7 +10,7 @@ import asyncio
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +36,25 @@ class Measured:
     seconds: float
     cpu: float
 
+    @property
+    def is_one(self) -> bool:
+        """Its time counts, not how many there are in a second."""
+        return self.requests == 1
+
+    @property
+    def per_second(self) -> float:
+        return self.requests / self.seconds
+
+    @property
+    def cpu_each(self) -> float:
+        """In milliseconds."""
+        return self.cpu / self.requests * 1000
+
+    @property
+    def line(self) -> str:
+        took = f"{self.seconds:>9.2f} s" if self.is_one else f"{self.per_second:>11,.0f}"
+        return f"{self.name:34} {self.requests:>9,} {took} {self.cpu_each:>7.{0 if self.is_one else 2}f} ms"
+
 
 def main() -> int:
     words = argparse.ArgumentParser(description=__doc__)
@@ -47,11 +66,17 @@ def main() -> int:
     for name in options.servers.split(","):
         with tempfile.TemporaryDirectory(prefix="posse-http-") as folder, start[name](Path(folder)) as server:
             print(f"{name:34} {'requests':>9} {'per second':>11} {'CPU each':>10}")
-            asyncio.run(_measure(server, options.pods, options.listed))
+            asyncio.run(_tell_all(server, options.pods, options.listed))
     return 0
 
 
-async def _measure(server: Server, pods: int, listed: int) -> None:
+async def _tell_all(server: Server, pods: int, listed: int) -> None:
+    async for found in measured(server, pods, listed):
+        print(found.line, flush=True)
+
+
+async def measured(server: Server, pods: int, listed: int = 0) -> AsyncIterator[Measured]:
+    """Measure one kind of request after the other; the list only if it is to have so many pods."""
     async with client_of(server) as client:
         await client.send("POST", "/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
         await client.send(
@@ -77,9 +102,10 @@ async def _measure(server: Server, pods: int, listed: int) -> None:
             ),
         ]
         for name, request in shapes:
-            _tell(await _timed(server, name, request, names))
-        await _watched(server, client)
-        await _listed(server, client, listed)
+            yield await _timed(server, name, request, names)
+        yield await _watched(server, client)
+        if listed:
+            yield await _listed(server, client, listed)
 
 
 async def _timed(
@@ -96,7 +122,7 @@ async def _timed(
     return Measured(name, len(arguments), time.monotonic() - begun, server.cpu_seconds() - cpu)
 
 
-async def _watched(server: Server, client: Client) -> None:
+async def _watched(server: Server, client: Client) -> Measured:
     """Create pods that many watchers see, until the last of them has seen the last pod."""
     ready = [asyncio.Event() for _ in range(WATCHERS)]
     path = f"{CONFIGS}?watch=true&labelSelector=bench%3Dwatched"
@@ -110,23 +136,17 @@ async def _watched(server: Server, client: Client) -> None:
     await _timed(server, "", create, [f"w{number}" for number in range(WATCHED_CREATES)])
     await asyncio.gather(*watching)
     name = f"creates seen by {WATCHERS} watchers"
-    _tell(Measured(name, WATCHED_CREATES, time.monotonic() - begun, server.cpu_seconds() - cpu))
+    return Measured(name, WATCHED_CREATES, time.monotonic() - begun, server.cpu_seconds() - cpu)
 
 
-async def _listed(server: Server, client: Client, count: int) -> None:
+async def _listed(server: Server, client: Client, count: int) -> Measured:
     existing = len(msgspec.json.decode(await client.send("GET", PODS))["items"])
     further = [f"l{number}" for number in range(count - existing)]
     await _timed(server, "", lambda name: client.send("POST", PODS, _pod(name)), further)
     cpu, begun = server.cpu_seconds(), time.monotonic()
     text = await client.send("GET", PODS)
-    found = Measured("", 1, time.monotonic() - begun, server.cpu_seconds() - cpu)
-    size = f"{len(text) / 2**20:.0f} MiB"
-    print(f"{f'list {count:,} pods, {size}':34} {1:>9,} {found.seconds:>9.2f} s {found.cpu * 1000:>7.0f} ms")
-
-
-def _tell(found: Measured) -> None:
-    rate, cpu = found.requests / found.seconds, found.cpu / found.requests * 1000
-    print(f"{found.name:34} {found.requests:>9,} {rate:>11,.0f} {cpu:>7.2f} ms", flush=True)
+    name = f"list {count:,} pods, {len(text) / 2**20:.0f} MiB"
+    return Measured(name, 1, time.monotonic() - begun, server.cpu_seconds() - cpu)
 
 
 def _named(name: str) -> Json:

@@ -83,6 +83,7 @@ CHAPTERS = {
         attach web -! pods/attach is not served
         port-forward pod/web 8080:80 -! pods/portforward is not served
         debug web --image=x -! pods/ephemeralcontainers is not served
+        patch pod web --subresource=resize -p {"spec":{"containers":[]}} -! posse up --control-plane kubernetes
         top pods -! Metrics API not available
         top nodes -! Metrics API not available
         delete pod web --wait=false -> deleted

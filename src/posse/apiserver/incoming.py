@@ -40,7 +40,7 @@ def accept(kind: Kind, body: Json, options: WriteOptions, old: Json | None = Non
         sent = decode(struct, body)
     except ShapeError as error:
         raise _unfit(kind, version, str(error)) from error
-    obj = to_storage(kind, body, old)
+    obj = _type_first(to_storage(kind, body, old))
     obj.setdefault("metadata", {})
     _check_limits(kind, version, obj, sent, old)
     if values_at_most > MAX_VALUES:
@@ -116,6 +116,11 @@ def _check_type(kind: Kind, body: Json) -> None:
         )
     if name != kind.name:
         raise _unfit(kind, api_version.rpartition("/")[2], f"its kind is {name}", str(name))
+
+
+def _type_first(obj: Json) -> Json:
+    """Lists leave out the type of their items, and cut it off where it stands first in the text."""
+    return {"apiVersion": obj["apiVersion"], "kind": obj["kind"], **obj}
 
 
 def nested_too_deeply() -> ApiError:

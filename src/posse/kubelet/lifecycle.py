@@ -32,6 +32,8 @@ class Move(StrEnum):
     """The containers have ended with their node."""
     REPORT = "report"
     """The node reports again that the pod is ready."""
+    JOIN = "join"
+    """Ephemeral containers, as `kubectl debug` adds them, start beside the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,8 @@ def _while_running(pod: Json, plan: RunPlan, now: float) -> Due | None:
     if "running" in state:
         if _is_thought_unready(pod):
             return Due(ALREADY_DUE, Move.REPORT)
+        if _has_newcomers(pod):
+            return Due(ALREADY_DUE, Move.JOIN)
         if plan.run_seconds is None:
             return None
         started_at = _moment((state["running"] or {}).get("startedAt"), now)
@@ -122,6 +126,12 @@ def _is_thought_unready(pod: Json) -> bool:
     """Whether others marked the pod while its node was away."""
     conditions = {each.get("type"): each.get("status") for each in pod["status"].get("conditions") or ()}
     return (conditions.get("Ready"), conditions.get("ContainersReady")) == ("False", "True")
+
+
+def _has_newcomers(pod: Json) -> bool:
+    """Whether the pod was given ephemeral containers that have not started."""
+    given = {each.get("name") for each in pod["spec"].get("ephemeralContainers") or ()}
+    return not given <= {each.get("name") for each in pod["status"].get("ephemeralContainerStatuses") or ()}
 
 
 def _first_container_status(pod: Json) -> Json:

@@ -37,12 +37,12 @@ def status_after(move: Move, pod: Json, place: PodAddresses, now: float) -> Json
             return _started(pod, place, time)
         case Move.RESTART:
             return _restarted(pod, time)
-        case Move.EXIT:
-            return _exited(pod, plan_of(pod).exit_code, time)
-        case Move.CRASH:
-            return _exited(pod, EXIT_CODE_UNKNOWN, time)
+        case Move.EXIT | Move.CRASH:
+            return _exited(pod, plan_of(pod).exit_code if move is Move.EXIT else EXIT_CODE_UNKNOWN, time)
         case Move.REPORT:
             return {"conditions": with_conditions(pod["status"], {"Ready": ("True", "")}, time)}
+        case Move.JOIN:
+            return {"ephemeralContainerStatuses": _joined(pod, time)}
         case _:
             return _ended(pod, EXIT_CODE_STOPPED, time)
 
@@ -105,7 +105,8 @@ def _exited(pod: Json, exit_code: int, time: str) -> Json:
 
 def _ended(pod: Json, exit_code: int, time: str) -> Json:
     reason = FAILED if exit_code else COMPLETED
-    return {
+    guests = [_terminated(status, exit_code, time) for status in _ephemeral_statuses(pod)]
+    return ({"ephemeralContainerStatuses": guests} if guests else {}) | {
         "phase": "Failed" if exit_code else "Succeeded",
         "conditions": with_conditions(pod["status"], _readiness("False", reason), time),
         "containerStatuses": [_terminated(status, exit_code, time) for status in _statuses(pod)],
@@ -118,6 +119,20 @@ def _readiness(value: str, reason: str) -> dict[str, tuple[str, str]]:
 
 def _statuses(pod: Json) -> list[Json]:
     return (pod.get("status") or {}).get("containerStatuses") or []
+
+
+def _ephemeral_statuses(pod: Json) -> list[Json]:
+    return (pod.get("status") or {}).get("ephemeralContainerStatuses") or []
+
+
+def _joined(pod: Json, time: str) -> list[Json]:
+    """Return the ephemeral containers with all of them started; they are never ready."""
+    before = {status.get("name", ""): status for status in _ephemeral_statuses(pod)}
+    newcomer = {"ready": False, "started": False}
+    return [
+        before.get(container["name"]) or _running(pod, container, {}, time) | newcomer
+        for container in pod["spec"]["ephemeralContainers"]
+    ]
 
 
 def _statuses_by_name(pod: Json) -> dict[str, Json]:

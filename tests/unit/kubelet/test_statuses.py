@@ -2,7 +2,7 @@ import copy
 
 import pytest
 
-from posse.kubelet.lifecycle import Move
+from posse.kubelet.lifecycle import Due, Move, next_move
 from posse.kubelet.statuses import PodAddresses, status_after, with_conditions
 from posse.model.decoding import decode, unknown_fields
 from posse.model.pod import Pod
@@ -155,3 +155,19 @@ def test_a_status_said_by_halves_does_not_stop_a_pod(move):
     made["status"] |= {"phase": "Running", "conditions": [{"status": "True"}, {}], "containerStatuses": [{}]}
     changed = after(move, made)["status"]["conditions"]
     assert {"Ready", "ContainersReady"} <= {item.get("type") for item in changed}
+
+
+def test_ephemeral_containers_join_those_that_run_and_end_with_them():
+    running = after(Move.START, pod("Never"))
+    running["spec"]["ephemeralContainers"] = [{"name": "first", "image": "tools"}]
+    assert next_move(running, NOW) == Due(0.0, Move.JOIN)
+    joined = after(Move.JOIN, running)
+    [guest] = joined["status"]["ephemeralContainerStatuses"]
+    assert (guest["name"], guest["ready"], "running" in guest["state"]) == ("first", False, True)
+    assert next_move(joined, NOW) is None
+    joined["spec"]["ephemeralContainers"].append({"name": "second", "image": "tools"})
+    both = after(Move.JOIN, joined, LATER)["status"]["ephemeralContainerStatuses"]
+    assert [each["name"] for each in both] == ["first", "second"]
+    assert both[0] == guest
+    [ended] = after(Move.STOP, joined, LATER)["status"]["ephemeralContainerStatuses"]
+    assert "terminated" in ended["state"]

@@ -17,6 +17,7 @@ from posse.apiserver.requests import ListPage
 from posse.kinds.columns import SCALE_COLUMNS
 from posse.kinds.machinery.conversion import to_version
 from posse.kinds.machinery.kind import Json, Kind
+from posse.kinds.machinery.schemas import is_of_kubernetes
 from posse.store.change_log import StoreEvent
 from posse.store.objects import Stored
 
@@ -32,6 +33,8 @@ class View:
     representation: Representation
     include: str
     clock: Callable[[], float]
+    takes_protobuf: bool = False
+    """Whether the client would take protobuf as well, in which lists of metadata say no types."""
 
     @property
     def content_type(self) -> str:
@@ -69,7 +72,26 @@ class View:
             head = {"kind": self.kind.list_kind, "apiVersion": self.kind.api_version_of(self.version)}
         else:
             head = {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1"}
-        return _joined_list(head | {"metadata": metadata}, self.stored(listing.stored))
+        items = self.stored(listing.stored) if self._types_items() else self._without_types(listing.stored)
+        return _joined_list(head | {"metadata": metadata}, items)
+
+    def _types_items(self) -> bool:
+        """As Kubernetes: items say what they are where the kind is not one of its own."""
+        if self.representation is PLAIN:
+            return not is_of_kubernetes(self.kind.group)
+        return not self.takes_protobuf
+
+    def _without_types(self, items: Iterable[Stored]) -> list[bytes]:
+        if self.representation is not PLAIN or not self._is_stored_version():
+            return [encode(_without_type(self._shaped(stored.obj))) for stored in items]
+        begin = _type_text(self.kind.api_version, self.kind.name)
+        length = len(begin)
+        return [
+            b"{" + stored.encoded[length:]
+            if stored.encoded.startswith(begin)
+            else encode(_without_type(stored.obj))
+            for stored in items
+        ]
 
     def event(self, event: StoreEvent, *, headers: bool) -> bytes:
         """Render one line of a watch stream; of a Table's lines only the first needs the column headers."""
@@ -120,6 +142,15 @@ class View:
 
 def _joined_list(head: Json, items: Iterable[bytes]) -> bytes:
     return b'%b,"items":[%b]}' % (encode(head)[:-1], b",".join(items))
+
+
+def _type_text(api_version: str, kind: str) -> bytes:
+    """How the text of an object begins that has its type first."""
+    return encode({"apiVersion": api_version, "kind": kind})[:-1] + b","
+
+
+def _without_type(obj: Json) -> Json:
+    return {name: value for name, value in obj.items() if name not in ("apiVersion", "kind")}
 
 
 def list_metadata(listing: ListPage) -> Json:

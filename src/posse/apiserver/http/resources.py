@@ -135,7 +135,7 @@ class Resources:
         if chosen is None:
             return self._protobuf_view(accept, target)
         include = checked_include(query.get("includeObject", "")) if chosen in (TABLE, TABLE_BETA) else ""
-        return View(target.kind, target.version, chosen, include, self._clock)
+        return View(target.kind, target.version, chosen, include, self._clock, PROTOBUF in accept)
 
     def _protobuf_view(self, accept: str, target: ResourcePath) -> View:
         """How a client looks at objects that takes no JSON; Tables are JSON only."""

@@ -138,7 +138,7 @@ def test_one_object_in_two_versions(http):
     assert http("GET", f"{GROUPS}/g").json()["apiVersion"] == "scheduling.k8s.io/v1beta1"
     listed = http("GET", ALPHA_GROUPS).json()
     assert listed["apiVersion"] == "scheduling.k8s.io/v1alpha3"
-    assert [item["apiVersion"] for item in listed["items"]] == ["scheduling.k8s.io/v1alpha3"]
+    assert [item["metadata"]["name"] for item in listed["items"]] == ["g"]
     same = http("GET", f"{GROUPS}/g").json() | {"apiVersion": "scheduling.k8s.io/v1alpha3"}
     assert same == body
 
@@ -494,6 +494,23 @@ def test_metadata_only(http):
     listed = http("GET", PODS, Accept=METADATA.replace("Metadata;", "MetadataList;")).json()
     assert listed["kind"] == "PartialObjectMetadataList"
     assert [item["kind"] for item in listed["items"]] == ["PartialObjectMetadata"]
+
+
+def test_items_of_lists_say_no_type_where_kubernetes_says_none(http):
+    one = created(http("POST", PODS, {"kind": "Pod", **pod("a")}))
+    [item] = http("GET", PODS).json()["items"]
+    assert {"apiVersion": "v1", "kind": "Pod", **item} == one
+    assert not {"apiVersion", "kind"} & item.keys()
+    path = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets"
+    replicated = [{"name": "a", "template": {"spec": {"template": {"spec": pod("a")["spec"]}}}}]
+    replicated[0]["template"]["spec"]["template"]["spec"]["restartPolicy"] = "Never"
+    created(http("POST", path, {"metadata": {"name": "s"}, "spec": {"replicatedJobs": replicated}}))
+    [custom] = http("GET", path).json()["items"]
+    assert (custom["apiVersion"], custom["kind"]) == ("jobset.x-k8s.io/v1alpha2", "JobSet")
+    metadata = METADATA.replace("Metadata;", "MetadataList;")
+    both = f"{metadata.split(',')[0].replace('json', 'vnd.kubernetes.protobuf')},{metadata}"
+    [partial] = http("GET", PODS, Accept=both).json()["items"]
+    assert partial.keys() == {"metadata"}
 
 
 def test_errors_stay_a_status_when_a_table_is_asked_for(http):
