@@ -81,6 +81,68 @@ def test_ranks_by_state_are_those_row_by_row(described, kinds, there, later, los
         check()
 
 
+happenings = st.lists(
+    st.one_of(
+        st.tuples(st.just("comes"), sized_pods(), st.integers(0, ROWS - 1)),
+        st.tuples(st.just("goes"), st.integers(0, 99), st.none()),
+        st.tuples(st.just("node goes"), st.integers(0, ROWS - 1), st.none()),
+        st.tuples(st.just("node comes"), st.integers(0, ROWS - 1), st.sampled_from(["1", "3"])),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def first_of_the_best(totals, turn):
+    """Return the row that a pod takes if it looks at one row after the other, from `turn` on."""
+    in_turn = [*range(turn, len(totals)), *range(min(turn, len(totals)))]
+    best = max(totals)
+    return next(row for row in in_turn if totals[row] == best) if best != REFUSED else None
+
+
+@given(
+    clusters,
+    st.lists(sized_pods(), min_size=1, max_size=4),
+    at_first,
+    happenings,
+    st.sampled_from([1, 4096]),
+    st.lists(st.integers(0, 2 * ROWS), min_size=1, max_size=4),
+)
+def test_the_best_row_by_state_is_the_first_of_the_best_rows(
+    described, kinds, there, happens, few_states, turns
+):
+    with (
+        patch.object(row_states, "_FEW_READS", -1),
+        patch.object(row_states, "_FEW_STATES", few_states),
+        patch.object(row_states, "_MAX_STATES_PER_ROW", 0),
+    ):
+        state = state_of(*(node(f"n{index}", **one) for index, one in enumerate(described)))
+        records = attach_all(state, there, "there-")
+        classes = [tables_for(state, one).scores for one in kinds]
+        for index, (what, one, where) in enumerate(happens):
+            name = f"n{one}"
+            if what == "comes":
+                records += attach_all(state, [(one, where)], f"later-{index}-")
+            elif what == "goes" and records:
+                state.detach(records.pop(one % len(records)))
+            elif what == "node goes" and name in state.nodes.row_of:
+                state.drop_node(name)
+            elif what == "node comes":
+                state.put_node(node(name, cpu=where))
+            for scores in classes[index % 2 :]:
+                found = [scores.best_row_from(turn) for turn in turns]
+                assert found == [first_of_the_best(row_by_row(scores), turn) for turn in turns]
+
+
+def test_the_best_row_is_sought_among_states_once_several_classes_have_read_all_rows():
+    state = state_of(*(node(f"n{index}", cpu="8") for index in range(ROWS)))
+    with patch.object(RowStates, "of_all", autospec=True, side_effect=RowStates.of_all) as by_state:
+        for index in range(6):
+            scores = tables_for(state, pod(cpu=f"{index + 1}00m")).scores
+            assert scores.best_row_from(5) == 5
+        assert by_state.call_count == 3
+
+
 def test_a_full_read_keeps_no_ranks():
     with patch.object(row_states, "_FEW_READS", -1):
         state = state_of(*(node(f"n{index}", cpu=f"{index + 1}") for index in range(ROWS)))

@@ -159,18 +159,18 @@ class PodTurns:
         self, head: Waiting, scheduling_class: SchedulingClass, most: int, now: float
     ) -> tuple[list[Waiting], Waiting | None]:
         """Take the pod at the head and equal ones behind it; returns them and the entry that follows."""
-        run: list[Waiting] = []
-        following: Waiting | None = head
-        met = self._met_by(head, now)
+        backlog = self._knowledge.backlog
+        backlog.take(head)
+        run, following = [head], backlog.peek()
         while (
             following is not None
             and len(run) < most
             and self._goes_along(following, head, scheduling_class)
-            and self._met_by(following, now) == met
+            and self._met_by(following, now) == self._met_by(head, now)
         ):
-            self._knowledge.backlog.take(following)
+            backlog.take(following)
             run.append(following)
-            following = self._knowledge.backlog.peek()
+            following = backlog.peek()
         return run, following
 
     def _met_by(self, entry: Waiting, now: float) -> tuple[Key, ...]:
@@ -182,13 +182,14 @@ class PodTurns:
 
     def _goes_along(self, entry: Waiting, head: Waiting, scheduling_class: SchedulingClass) -> bool:
         """Whether the pod is equal to the head in every respect. Pods with a nominated node go alone."""
-        if entry is head:
-            return True
         if isinstance(entry.key, GroupKey) or entry.priority != head.priority:
             return False
         pods = self._knowledge.pods
-        nominated = pods[str(head.key)].nominated or pods[entry.key].nominated
-        return not nominated and self._scheduling_class(entry) == scheduling_class
+        record = pods[entry.key]
+        if record.pod_class is not scheduling_class.pod_class:
+            return False
+        nominated = pods[str(head.key)].nominated or record.nominated
+        return not nominated and self._knowledge.state.scheduling_class(record) == scheduling_class
 
     def _scheduling_class(self, entry: Waiting) -> SchedulingClass:
         return self._knowledge.state.scheduling_class(self._knowledge.pods[str(entry.key)])

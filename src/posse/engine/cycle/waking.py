@@ -79,8 +79,10 @@ class Waking:
         The exit of a pod that was evictable all along makes no difference, and some evictable pod must be
         left.
         """
+        if highest_gone is None:
+            return None
         lowest = min(self._knowledge.state.usage.priorities(), default=0)
-        return highest_gone if highest_gone is not None and lowest < highest_gone else None
+        return highest_gone if lowest < highest_gone else None
 
     def _unschedulable(self, scheduling_class: SchedulingClass) -> dict[int, list[Key]]:
         """Unschedulable entries of the class, by priority."""

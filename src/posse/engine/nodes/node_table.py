@@ -252,7 +252,11 @@ class NodeTable:
             self._trim()
 
     def touch(self, row: int) -> None:
-        self.touch_all((row,))
+        """The same for a single row."""
+        self._touched.append(row)
+        self.version += 1
+        if len(self._touched) > _MAX_TOUCHED_PER_ROW * max(len(self.names), _FIRST_CAPACITY):
+            self._trim()
 
     def touched_since(self, version: int) -> IntArray | None:
         """Rows touched since, once per touch; None where rereading all rows is cheaper or the only way."""
@@ -260,7 +264,7 @@ class NodeTable:
         count = len(self._touched) - first
         if first < 0 or 2 * count > self.row_count:
             return None
-        return np.frombuffer(self._touched, dtype=np.int64)[first:].copy()
+        return np.frombuffer(self._touched[first:], dtype=np.int64)
 
     def _trim(self) -> None:
         """Keep one touch per row; readers further behind reread all rows anyway."""

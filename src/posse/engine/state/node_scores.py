@@ -11,7 +11,7 @@ import numpy as np
 from posse.engine.causes import ClaimElsewhere, DeviceShortage, NoNodeFits, Refusal
 from posse.engine.nodes.arrays import ALL_ROWS, BoolArray, IntArray, Rows
 from posse.engine.nodes.node_table import NodeTable
-from posse.engine.nodes.row_states import RowStates
+from posse.engine.nodes.row_states import NO_LIMIT, RowStates
 from posse.engine.rules.context import RuleContext, SchedulingClass
 from posse.engine.rules.contract import RelativeScore
 from posse.engine.rules.devices import DeviceFilter
@@ -21,7 +21,8 @@ from posse.engine.verdict import Code, Verdict
 FEW = 8
 """Rows for which single lookups beat computing all at once."""
 REFUSED = -1
-_UNRANKED = -2
+_UNRANKED = NO_LIMIT
+"""Above any rank, so that the best rank shows whether one is missing."""
 MAX_REMEMBERED_BYTES = 8 * 1024 * 1024
 """Per scheduling class. The state of a row takes some 200 bytes, and 16 more for each resource name."""
 
@@ -51,7 +52,7 @@ class RankMemo:
 
 
 class StateRanks:
-    """Ranks by the numbers of resource states, for rows that changed if they are more than a few."""
+    """Ranks by the numbers of resource states: for rows that changed if they are more than a few, or for all."""
 
     def __init__(self, states: RowStates) -> None:
         self._states = states
@@ -61,16 +62,37 @@ class StateRanks:
     def of(self, rows: IntArray, compute: Callable[[IntArray], IntArray]) -> IntArray:
         """The ranks of these rows, all of which have nodes; `compute` is the slow way."""
         numbers = self._states.of(rows)
-        if self._generation != self._states.generation:
-            self._ranks, self._generation = np.empty(0, dtype=np.int64), self._states.generation
-        if self._ranks.size < self._states.count:
-            more = max(self._states.count, 2 * self._ranks.size) - self._ranks.size
-            self._ranks = np.concatenate((self._ranks, np.full(more, _UNRANKED, dtype=np.int64)))
+        self._make_space()
         ranks: IntArray = self._ranks[numbers]
-        if ranks.size and ranks[ranks.argmin()] == _UNRANKED:
+        if ranks.size and ranks[ranks.argmax()] == _UNRANKED:
             unranked = ranks == _UNRANKED
             self._ranks[numbers[unranked]] = ranks[unranked] = compute(rows[unranked])
         return ranks
+
+    def with_best(self, compute: Callable[[IntArray], IntArray]) -> tuple[IntArray, int]:
+        """The ranks by number, of all states that rows are in, and the best of these.
+
+        The rows must have been numbered by now.
+        """
+        self._make_space()
+        limits = self._states.limits()
+        ranks = self._ranks[: limits.size]
+        present = np.minimum(ranks, limits)
+        best = present[present.argmax()]
+        if best == _UNRANKED:
+            unranked = np.flatnonzero(present == _UNRANKED)
+            ranks[unranked] = present[unranked] = compute(self._states.some_rows(unranked))
+            best = present[present.argmax()]
+        return ranks, int(best)
+
+    def _make_space(self) -> None:
+        """One place for each number; numbers that started again begin without ranks."""
+        states = self._states
+        if self._generation != states.generation:
+            self._ranks, self._generation = np.empty(0, dtype=np.int64), states.generation
+        if self._ranks.size < states.count:
+            more = max(states.count, 2 * self._ranks.size) - self._ranks.size
+            self._ranks = np.concatenate((self._ranks, np.full(more, _UNRANKED, dtype=np.int64)))
 
 
 class NodeScores:
@@ -102,7 +124,7 @@ class NodeScores:
     @property
     def is_row_local(self) -> bool:
         """Whether placing a pod changes the total of its own node only."""
-        self._refresh()
+        self._follow_descriptions()
         return self._rules.read_own_node_only and not self._raw
 
     @property
@@ -116,30 +138,42 @@ class NodeScores:
         if rows is None or not self.is_row_local:
             return _best(self.totals())
         # In a large cluster, a few rows must not cost as much as a pass over all rows.
+        self._refresh()
         return rows[_best(self._rank[rows])]
 
     def best_row_from(self, turn: int) -> int | None:
         """Return the first row of the best total, from `turn` on and then from row 0; None if all refuse."""
-        rows = None
-        if self.is_row_local:
-            rows = self._scope.rows
-            totals = self._rank if rows is None else self._rank[rows]
-        else:
-            totals = self.totals()
-        if not totals.size:
-            return None
-        place = int(totals.argmax())
-        best = totals[place]
+        if not self.is_row_local:
+            return _first_best(self.totals(), turn)
+        rows = self._scope.rows
+        if rows is None and self._ranks is not None and not self._has_points and self._states.pays_for_all:
+            return self._best_by_state(self._ranks, turn)
+        self._refresh()
+        if rows is None:
+            return _first_best(self._rank, turn)
+        place = _first_best(self._rank[rows], int(np.searchsorted(rows, turn)))
+        return None if place is None else int(rows[place])
+
+    def _best_by_state(self, ranks_by_state: StateRanks, turn: int) -> int | None:
+        """The same, where the total follows from the state that a row is in: only the best state is sought.
+
+        Nodes take turns, so mostly the row whose turn it is has the best total. No row has a better one than
+        the best state; if some rows are refused by static filters, however, the best row may have a worse.
+        """
+        numbers = self._states.of_all()
+        ranks, best = ranks_by_state.with_best(self._usage_rank)
         if best == REFUSED:
             return None
-        first = turn if rows is None else int(np.searchsorted(rows, turn))
-        if place < first < totals.size:
-            later = first + int(totals[first:].argmax())
-            place = later if totals[later] == best else place
-        return place if rows is None else int(rows[place])
+        if turn < numbers.size and self._passes[turn] and ranks[numbers[turn]] == best:
+            return turn
+        if not self._all_pass:
+            self._refresh()
+            return _first_best(self._rank, turn)
+        return _first_best(ranks[numbers[: self._nodes.row_count]], turn)
 
     def totals(self) -> IntArray:
         """Return the total of every row, which the caller must not write to."""
+        self._refresh()
         if self.is_row_local:
             return self._rank if self._scope.rows is None else self._confined(self._rank)
         feasible = self.takes_one()
@@ -163,7 +197,7 @@ class NodeScores:
 
     def passes_when_empty(self) -> BoolArray:
         """Return the nodes, in the scope or not, that pass the filters which read the node alone."""
-        self._refresh()
+        self._follow_descriptions()
         return self._passes
 
     def passes_by_itself(self, rows: Rows = ALL_ROWS) -> BoolArray:
@@ -245,13 +279,10 @@ class NodeScores:
         return points
 
     def _refresh(self) -> None:
+        self._follow_descriptions()
         if self._version == self._nodes.version:
             return
-        if self._description_version != self._nodes.description_version:
-            self._read_descriptions()
-            rows = None
-        else:
-            rows = self._nodes.touched_since(self._version)
+        rows = self._nodes.touched_since(self._version)
         if rows is None:
             rank = self._usage_rank_of_all()
             self._rank = np.where(self._passes & (rank != REFUSED), rank + self._points, REFUSED)
@@ -261,6 +292,11 @@ class NodeScores:
                 rows = rows[self._passes[rows]]
             self._rank[rows] = self._rank_with(rows, 0)
         self._version = self._nodes.version
+
+    def _follow_descriptions(self) -> None:
+        if self._description_version != self._nodes.description_version:
+            self._read_descriptions()
+            self._version = -1
 
     def _read_descriptions(self) -> None:
         """Compute values that change only when nodes do, not when pods come and go."""
@@ -300,7 +336,8 @@ class NodeScores:
 
     def _usage_rank_of_all(self) -> IntArray:
         """Computed once for each distinct state. Nothing is kept: most classes read all rows only once."""
-        if self._ranks is None or not self._states.pays_for_all():
+        self._states.note_full_read()
+        if self._ranks is None or not self._states.pays_for_all:
             return self._usage_rank(ALL_ROWS)
         rank = np.full(self._passes.size, REFUSED, dtype=np.int64)
         rows = np.flatnonzero(self._passes)
@@ -327,6 +364,20 @@ class NodeScores:
 def _has_any(mask: BoolArray) -> bool:
     """Like `mask.any()`, but several times as fast for the few hundred rows of most changes."""
     return bool(mask.size) and bool(mask[mask.argmax()])
+
+
+def _first_best(totals: IntArray, first: int) -> int | None:
+    """The first place of the best total, from `first` on and then from the start; None if all refuse."""
+    if not totals.size:
+        return None
+    place = int(totals.argmax())
+    best = totals[place]
+    if best == REFUSED:
+        return None
+    if place < first < totals.size:
+        later = first + int(totals[first:].argmax())
+        place = later if totals[later] == best else place
+    return place
 
 
 def _best(totals: IntArray) -> IntArray:
