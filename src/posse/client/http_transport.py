@@ -14,7 +14,7 @@ import msgspec
 
 from posse.client.connection import JSON, Call, Connection
 from posse.client.http_connections import Fence, open_fence
-from posse.client.lists import raw_pages
+from posse.client.lists import gathered, raw_pages
 from posse.client.paths import path_of
 from posse.client.raw_objects import shown_items
 from posse.client.reading import (
@@ -47,7 +47,7 @@ from posse.kinds.registry import EVENT, POD, RESOURCE_CLAIM
 from posse.kinds.wire.appending import appended
 from posse.kinds.wire.reading import PROTOBUF
 from posse.kinds.wire.values import ProtobufError
-from posse.transport.objects import Listing, Page, Place, Shown, Versions, WatchEvent
+from posse.transport.objects import Listing, Page, PageOf, Place, Versions, WatchEvent
 from posse.transport.patches import STRATEGIC_MERGE_PATCH, Patch
 from posse.transport.transport import PodBinding
 
@@ -77,14 +77,7 @@ class HttpTransport:
         self, kind: Kind, namespace: str | None = None, *, labels: str = "", fields: str = ""
     ) -> Listing:
         """ApiError 404: the cluster does not serve the kind; a missing path is no proof of that."""
-        shown: list[Shown] = []
-        resource_version = ""
-        async for page in self._pages(kind, namespace, _selection(labels, fields)):
-            if page.is_first:
-                shown.clear()
-            shown += page.shown
-            resource_version = page.resource_version
-        return Listing(shown, resource_version)
+        return Listing(*await gathered(self._pages(kind, namespace, _selection(labels, fields))))
 
     def pages(self, kind: Kind, *, labels: str = "") -> AsyncIterator[Page]:
         return self._pages(kind, None, _selection(labels, ""))
@@ -111,15 +104,9 @@ class HttpTransport:
     async def versions(self, kind: Kind) -> Versions:
         """What there is, without what it says: as fresh as a list, and a fraction of it."""
         path = path_of(kind, await self._versions.of(kind), None)
-        found: dict[Place, str] = {}
-        resource_version = ""
-        async for page in raw_pages(Call("GET", path, accept=_ONLY_METADATA), self._page):
-            named = [read(bytes(item), read_named).metadata for item in page.items]
-            if page.is_first:
-                found.clear()
-            found.update({(one.namespace, one.name): one.resource_version for one in named})
-            resource_version = page.resource_version
-        return Versions(found, resource_version)
+        pages = raw_pages(Call("GET", path, accept=_ONLY_METADATA), self._page)
+        found, resource_version = await gathered(_with_names(page) async for page in pages)
+        return Versions(dict(found), resource_version)
 
     async def watch(
         self,
@@ -298,6 +285,13 @@ class HttpTransport:
     async def _send_once(self, call: Call, lane: Lane) -> Json:
         async with self._lanes.turn(lane):
             return read(await self._connection.ask(call, self._fence), read_object)
+
+
+def _with_names(page: PageOf[msgspec.Raw]) -> PageOf[tuple[Place, str]]:
+    """Where each object of the page is, and its version."""
+    named = [read(bytes(item), read_named).metadata for item in page.items]
+    places = [((one.namespace, one.name), one.resource_version) for one in named]
+    return PageOf(places, page.resource_version, page.is_first)
 
 
 def _selection(labels: str, fields: str) -> dict[str, str]:

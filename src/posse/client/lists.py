@@ -4,15 +4,15 @@ So a list takes the memory of two pages, and as long as the slower side takes.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
-from typing import NamedTuple
 
 import msgspec
 
 from posse.client.connection import Call
 from posse.client.reading import WirePage
 from posse.kinds.machinery.errors import EXPIRED, ApiError
+from posse.transport.objects import Item, PageOf
 
 PAGE = 500
 """Objects in a page."""
@@ -20,13 +20,19 @@ PAGE = 500
 FetchPage = Callable[[Call], Awaitable[WirePage]]
 
 
-class RawPage(NamedTuple):
-    items: Sequence[msgspec.Raw]
-    resource_version: str
-    is_first: bool
+async def gathered(pages: AsyncIterator[PageOf[Item]]) -> tuple[list[Item], str]:
+    """All items of a list, and its version. Where it begins again, earlier pages do not count."""
+    items: list[Item] = []
+    resource_version = ""
+    async for page in pages:
+        if page.is_first:
+            items.clear()
+        items += page.items
+        resource_version = page.resource_version
+    return items, resource_version
 
 
-async def raw_pages(call: Call, fetch: FetchPage) -> AsyncIterator[RawPage]:
+async def raw_pages(call: Call, fetch: FetchPage) -> AsyncIterator[PageOf[msgspec.Raw]]:
     """If the server forgets where we were, everything comes once more, and all at once."""
     selection = dict(call.query or {})
     query, is_first = {**selection, "limit": str(PAGE)}, True
@@ -44,7 +50,7 @@ async def raw_pages(call: Call, fetch: FetchPage) -> AsyncIterator[RawPage]:
             if token := page.metadata.continue_token:
                 query["continue"] = token
                 fetching = asyncio.ensure_future(fetch(replace(call, query=query)))
-            yield RawPage(page.items or (), page.metadata.resource_version, is_first)
+            yield PageOf(page.items or (), page.metadata.resource_version, is_first)
             if not token:
                 return
             is_first = False

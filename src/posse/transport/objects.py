@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from posse.model.decoding import decode
 from posse.model.meta import ApiObject
 
 Json = dict[str, Any]
 S = TypeVar("S", bound=ApiObject)
+Item = TypeVar("Item")
 
 
 class Shown(Protocol):
@@ -45,13 +46,16 @@ class Listing:
         return [shown.obj for shown in self.shown]
 
 
-class Page(NamedTuple):
+class PageOf(NamedTuple, Generic[Item]):
     """A page of a list; the version of the last page is that of the whole."""
 
-    shown: Sequence[Shown]
+    items: Sequence[Item]
     resource_version: str
     is_first: bool = True
     """Whether the list begins here. It may begin again; what came before does not count then."""
+
+
+Page = PageOf[Shown]
 
 
 Place = tuple[str, str]

@@ -103,7 +103,7 @@ class Following(ABC, Generic[T]):
         is_first_list, present, later = not self._known, set[Place](), list[tuple[Place, T | None]]()
         version = ""
         async for page in self._pages():
-            read = [self._read(shown) for shown in page.shown]
+            read = [self._read(shown) for shown in page.items]
             if page.is_first:
                 present.clear()
                 later.clear()
