@@ -26,8 +26,9 @@ $(READY):
 run: $(READY) ## Start the embedded cluster with an example gang (Ctrl-C stops it)
 	@$(BIN)/posse up --port $(PORT) --example gang
 
+# Bytecode is kept even where the shell says otherwise: else each of some hundred processes compiles Posse anew.
 test: $(READY) ## Unit, property and scenario tests (HYPOTHESIS_PROFILE=ci: all examples and seeds, as CI does)
-	@$(BIN)/pytest -n auto --dist worksteal -m "not kubectl and not cluster and not dist and not helm and not site and not browser" $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n auto --dist worksteal -m "not kubectl and not cluster and not dist and not helm and not site and not browser" $(ARGS)
 
 test-crash: $(READY) ## Power cuts, flipped bits and 500 kills of `posse up` beside a ledger (ARGS="--kills 50"); about half an hour
 	@$(BIN)/python -m tests.storage $(ARGS)

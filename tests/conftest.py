@@ -1,17 +1,18 @@
 """How all tests run: how many examples they try, and in which order."""
 
+import gc
 import os
 
 from hypothesis import HealthCheck, settings
 
-from tests.support.effort import PROFILE, up_to
+from tests.support.effort import PROFILE
 
 LONG_FOLDERS = ("tests/simulation/", "tests/scenarios/", "tests/properties/")
 
 settings.register_profile(
     "ci", derandomize=True, deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("quick", settings.get_profile("ci"), max_examples=max(20, up_to(100)))
+settings.register_profile("quick", settings.get_profile("ci"), max_examples=12)
 settings.register_profile("explore", settings.get_profile("ci"), derandomize=False, max_examples=2000)
 settings.load_profile(PROFILE)
 
@@ -37,6 +38,12 @@ def pytest_collection_modifyitems(items):
         share.extend(short[:missing])
         del short[:missing]
     items[:] = [item for share in shares for item in share]
+
+
+def pytest_collection_finish():
+    """Spare the garbage collector what was imported and collected: it stays until the end."""
+    gc.collect()
+    gc.freeze()
 
 
 def _is_long(name):

@@ -14,7 +14,7 @@ from tests.differential.recording import replay
 from tests.support.effort import PROFILE
 
 ROOT = Path(__file__).parents[2]
-ROUNDS = 60 if PROFILE == "quick" else 80
+ROUNDS = 50 if PROFILE == "quick" else 80
 """The last rounds take longest."""
 PLACED = re.compile(r"Placement\(pod=PodRef\(namespace='test', name='p\d+-(\w+)'")
 

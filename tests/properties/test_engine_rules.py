@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from posse.engine.nodes.arrays import ALL_ROWS
 from posse.engine.nodes.resources import effective_requests, scoring_requests
@@ -18,6 +18,8 @@ from tests.differential.strategies import clusters, neighbours, pods
 from tests.differential.strategies_pods import sociable_pods, worlds
 from tests.support.engine_parts import attached, compiled, reasons, state_of, tables_for
 
+ENOUGH = settings(max_examples=max(20, settings().max_examples))
+"""With fewer, some filter refuses none of the nodes that are drawn."""
 TWINS = {
     NodeUnschedulable: lambda pod, node, _: [oracle.UNSCHEDULABLE] * oracle.is_cordoned_for(pod, node),
     TaintToleration: lambda pod, node, _: [oracle.TAINTED] * oracle.is_repelled(pod, node),
@@ -55,6 +57,7 @@ def test_what_scores_take_a_pod_for(pod):
 
 
 @pytest.mark.parametrize("rule", TWINS)
+@ENOUGH
 @given(pod=pods(), nodes=clusters(), there=neighbours())
 def test_a_filter_refuses_what_its_twin_refuses_and_for_the_same_reasons(rule, pod, nodes, there):
     state, world = populated(nodes, there)

@@ -86,7 +86,7 @@ def test_nodes_are_drawn_that_a_filter_of_nodes_refuses(rule):
         _, world = test_engine_rules.populated(nodes, there)
         return any(twin(pod, node, beside) for node, beside in world)
 
-    found = is_drawn(st.tuples(pods(), clusters(), neighbours()), is_refused)
+    found = is_drawn(st.tuples(pods(), clusters(), neighbours()), is_refused, test_engine_rules.ENOUGH)
     assert found
 
 

@@ -12,3 +12,8 @@ QUICK_SHARE = 10
 def up_to(count):
     """Return how many of `count` examples are tried: all of them, or a tenth where tests should be quick."""
     return max(1, count // QUICK_SHARE) if PROFILE == "quick" else count
+
+
+def some_of(cases, count):
+    """Return all cases, or the first `count` where tests should be quick."""
+    return cases[:count] if PROFILE == "quick" else cases
