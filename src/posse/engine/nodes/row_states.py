@@ -20,7 +20,7 @@ _FEW = 8
 """Changed rows that are numbered one by one."""
 _UNKNOWN = -1
 NO_LIMIT = np.iinfo(np.int64).max
-NOBODY = -1
+NO_RANK = -1
 """The highest rank of a state that no row is in: that of a refusal."""
 _MAX_ROWS = MAX_STATES // 4
 """More rows are not numbered all at once: they might use up all numbers."""
@@ -45,7 +45,7 @@ class RowStates:
         self._row_in: IntArray = np.empty(0, dtype=np.int64)
         """The row that was found in each state last, which may have changed since."""
         self._limits: IntArray = np.empty(0, dtype=np.int64)
-        """NO_LIMIT for states that some row is in, NOBODY for all others."""
+        """NO_LIMIT for states that some row is in, NO_RANK for all others."""
         self.generation = 0
         """Grows when numbering starts again."""
         self._full_reads = 0
@@ -83,7 +83,7 @@ class RowStates:
             numbers = self.of(rows)
             counts = np.bincount(numbers, minlength=2 * self.count)
             self._rows_in = counts.tolist()
-            self._limits = np.where(counts > 0, NO_LIMIT, NOBODY)
+            self._limits = np.where(counts > 0, NO_LIMIT, NO_RANK)
             self._row_in = np.zeros_like(counts)
             self._row_in[numbers] = rows
             self._has_all = True
@@ -138,7 +138,7 @@ class RowStates:
             number = self._add(state)
         self._rows_in[before] -= 1
         if not self._rows_in[before]:
-            self._limits[before] = NOBODY
+            self._limits[before] = NO_RANK
         self._rows_in[number] += 1
         self._limits[number] = NO_LIMIT
         self._row_in[number] = row
@@ -151,7 +151,7 @@ class RowStates:
         if number == len(self._rows_in):
             self._rows_in += [0] * (number + 1)
             self._row_in = np.pad(self._row_in, (0, number + 1))
-            self._limits = np.pad(self._limits, (0, number + 1), constant_values=NOBODY)
+            self._limits = np.pad(self._limits, (0, number + 1), constant_values=NO_RANK)
         return number
 
     def _read(self, rows: IntArray) -> list[int]:

@@ -52,7 +52,7 @@ class RankMemo:
 
 
 class StateRanks:
-    """Ranks by the numbers of resource states: for rows that changed if they are more than a few, or for all."""
+    """Ranks by the numbers of resource states: for changed rows if they are more than a few, or for all."""
 
     def __init__(self, states: RowStates) -> None:
         self._states = states
