@@ -13,6 +13,7 @@ from posse.engine.placement.gang.attempt import Attempt, broken_off
 from posse.engine.placement.gang.identical_groups import (
     GroupShape,
     Remaining,
+    has_shape,
     place_identical,
     remaining_of,
     shape_of,
@@ -120,7 +121,8 @@ class GroupTurns:
     def _note_outcome(self, group: Root, attempt: Attempt, cycle: Cycle) -> None:
         guard, misplaced = self._knowledge.starvation_guard, self._knowledge.misplaced_groups
         guard.tried(group, cycle.now, started=attempt.verdict.succeeded)
-        misplaced.pop(group.key, None)
+        if misplaced:
+            misplaced.pop(group.key, None)
         if Code.ERROR in (attempt.verdict.code, *[part.verdict.code for part in attempt.parts]):
             misplaced[group.key] = None
         if attempt.placed:
@@ -149,11 +151,13 @@ class GroupTurns:
         return _group_key(self._knowledge.backlog.peek(), head.priority) is not None
 
     def _shape(self, group: Root) -> GroupShape | None:
-        """The shape that groups behind it must share; None if its capacity or answer is its own."""
+        """The shape that groups behind it must share; None if it has to be tried by itself."""
+        return shape_of(self._knowledge.state, group) if self._is_ordinary(group) else None
+
+    def _is_ordinary(self, group: Root) -> bool:
+        """Whether neither capacity nor an answer of the exact search is its own."""
         kept = self._knowledge.starvation_guard.reservations
-        if self._questions.has_answer(group.key) or (kept and any(one.key == group.key for one in kept)):
-            return None
-        return shape_of(self._knowledge.state, group)
+        return not (self._questions.has_answer(group.key) or any(one.key == group.key for one in kept))
 
     def _start_identical(self, head: Waiting, shape: GroupShape, node: str, cycle: Cycle) -> int:
         """Start identical groups behind the head; returns the number of their pods."""
@@ -171,15 +175,16 @@ class GroupTurns:
         return len(taken) * shape.size
 
     def _take_identical(self, head: Waiting, remaining: Remaining) -> list[tuple[Waiting, Root]]:
-        knowledge = self._knowledge
+        knowledge, state = self._knowledge, self._knowledge.state
         taken: list[tuple[Waiting, Root]] = []
-        while len(taken) < min(remaining.groups, MAX_PODS // remaining.pattern.size):
+        most = min(remaining.groups, MAX_PODS // remaining.pattern.size)
+        while len(taken) < most:
             entry = knowledge.backlog.peek()
             key = _group_key(entry, head.priority)
             if entry is None or key is None:
                 break
             group = root_of(knowledge.groups, key)
-            if group is None or self._shape(group) != remaining.pattern:
+            if group is None or not (self._is_ordinary(group) and has_shape(state, group, remaining.pattern)):
                 break
             knowledge.backlog.take(entry)
             taken.append((entry, group))

@@ -60,10 +60,11 @@ def not_ready(groups: GroupBook, root: Root) -> NotReady | None:
         return NotReady(INVALID, InvalidGroup(wrong), is_error=True)
     if (absence := root.absence) is not None:
         return NotReady(WAITING_FOR_GROUP, absence)
-    if (lack := next((top.lack for top in root.tops), None)) is not None:
+    if root.tops and (lack := root.tops[0].lack) is not None:
         return NotReady(WAITING_FOR_PODS, lack)
-    if gated := next((found for leaf in root.leaves if (found := _gated(root, leaf)) is not None), None):
-        return NotReady("SchedulingGated", gated)
+    for leaf in root.leaves:
+        if (gated := _gated(root, leaf)) is not None:
+            return NotReady("SchedulingGated", gated)
     if error := contradiction(root, members_must_match=groups.members_must_match):
         return NotReady(SCHEDULER_ERROR, InvalidGroup(error), is_error=True)
     return _premature(root)
@@ -74,7 +75,8 @@ def _beyond_limits(groups: GroupBook, root: Root) -> GroupProblem | None:
         return TooManyAbove(MAX_ABOVE, MAX_LEVELS)
     if len(root.records) > MAX_GROUPS:
         return TooManyGroups(MAX_GROUPS)
-    return next((leaf.excess for leaf in root.leaves if leaf.excess is not None), None)
+    excesses = [leaf.excess for leaf in root.leaves if leaf.excess is not None]
+    return excesses[0] if excesses else None
 
 
 def _wrong_priority(root: Root) -> WrongPriority | None:

@@ -288,7 +288,9 @@ def _annotated_minimum(metadata: ObjectMeta) -> Mapping[str, Quantity]:
 
     Unreadable text means none.
     """
-    text = metadata.annotations.get(MIN_RESOURCES_ANNOTATION, "{}")
+    text = metadata.annotations.get(MIN_RESOURCES_ANNOTATION)
+    if text is None:
+        return {}
     try:
         return msgspec.json.decode(text, type=dict[str, Quantity])
     except msgspec.DecodeError:

@@ -1,6 +1,6 @@
 """Groups and their members, in any order of arrival. Nothing here decides where pods go."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -43,6 +43,8 @@ class GroupBook:
 
     def __init__(self, gates: Gates = ALL_GATES, *, members_must_match: bool = False) -> None:
         self._gates = gates
+        self._disabled = _disabled(gates)
+        """Fields of groups that are ignored, each with the value that stands for its absence."""
         self.members_must_match = members_must_match
         """Whether groups whose members have another priority are refused; otherwise the group's counts."""
         self.classes = PriorityClasses()
@@ -95,10 +97,10 @@ class GroupBook:
         return group
 
     def _permitted(self, podgroup: PodGroup) -> PodGroup:
-        return _without_size(_permitted(podgroup, self._gates), self._gates)
+        return _without_size(_permitted(podgroup, self._disabled), self._gates)
 
     def put_composite(self, composite: CompositePodGroup) -> None:
-        permitted, error, key = _permitted(composite, self._gates), None, key_of(composite)
+        permitted, error, key = _permitted(composite, self._disabled), None, key_of(composite)
         if not form_of(key).has_admission:
             self._unadmitted[key] = composite
             permitted, error = self.classes.completed(permitted)
@@ -135,6 +137,11 @@ class GroupBook:
 
         In a tree it is that of the root. Below a basic group it may be another.
         """
+        if not entry.is_composite:
+            alone = self._groups.get(entry)
+            if alone is not None:
+                yield alone, alone.priority if alone.obj is not None else None
+            return
         groups = [one for one in map(self._groups.get, self.links.below(entry)) if one is not None]
         root = self.links.composite(entry)
         if root is not None:
@@ -252,11 +259,13 @@ class GroupBook:
             del self._implied[key.namespace, key.name]
 
 
-def _permitted(obj: Described, gates: Gates) -> Described:
+def _disabled(gates: Gates) -> dict[str, object]:
+    absent, fields = PodGroupSpec(), GATED_GROUP_FIELDS.items()
+    return {name: getattr(absent, name) for name, needed in fields if not gates.issuperset(needed)}
+
+
+def _permitted(obj: Described, disabled: Mapping[str, object]) -> Described:
     """The object without the fields that feature gates disable; what is stored may have them."""
-    absent = PodGroupSpec()
-    fields = GATED_GROUP_FIELDS.items()
-    disabled = {name: getattr(absent, name) for name, needed in fields if not gates.issuperset(needed)}
     return replace(obj, spec=replace(obj.spec, **disabled)) if disabled else obj
 
 

@@ -110,9 +110,8 @@ class Knowledge:
 
     def is_ours(self, group: Root) -> bool:
         """Whether any member is ours to place; members that disagree are an error that we report."""
-        return any(
-            record.pod.spec.scheduler_name in self.scheduler_names for record in group.members.values()
-        )
+        names = self.scheduler_names
+        return any(record.pod.spec.scheduler_name in names for record in group.members.values())
 
     def is_waiting(self, record: PodRecord) -> bool:
         """Whether the pod needs a node from us now."""

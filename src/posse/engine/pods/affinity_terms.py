@@ -6,6 +6,8 @@ Host ports clash on equal protocol and port unless their addresses differ.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from posse.engine.pods.selectors import PodQuery, PodSelector, affinity_selector, spread_selector
 from posse.model.placement import (
     PodAffinity,
@@ -69,8 +71,7 @@ class Spread:
         return PodQuery((self.selector,), counts_terminating=False)
 
 
-@dataclass(frozen=True, slots=True)
-class PodTerms:
+class PodTerms(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     """Hashable: pods whose terms differ are of different classes, even if their specs are equal."""
 
     required: tuple[Term, ...] = ()
@@ -115,7 +116,7 @@ def terms_of(pod: Pod, default_spreads: Sequence[tuple[str, Spread]] = ()) -> Po
     ]
     spreads = own_spreads or default_spreads
     if not spreads and pod.spec.affinity is None:
-        return _NO_TERMS
+        return NO_TERMS
     near = (pod.spec.affinity and pod.spec.affinity.pod_affinity) or _NOWHERE_NEAR
     apart = (pod.spec.affinity and pod.spec.affinity.pod_anti_affinity) or _NOWHERE_APART
     namespace = pod.metadata.namespace
@@ -131,7 +132,7 @@ def terms_of(pod: Pod, default_spreads: Sequence[tuple[str, Spread]] = ()) -> Po
     )
 
 
-_NO_TERMS = PodTerms()
+NO_TERMS = PodTerms()
 _NOWHERE_NEAR, _NOWHERE_APART = PodAffinity(), PodAntiAffinity()
 
 

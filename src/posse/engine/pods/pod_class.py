@@ -59,8 +59,10 @@ class PodClass:
 def key_of(pod: Pod, terms: PodTerms, devices: DeviceNeeds | None) -> ClassKey:
     spec = pod.spec
     affinity = spec.affinity.node_affinity if spec.affinity is not None else None
+    # Most pods have neither init containers nor volumes.
+    first, volumes = spec.init_containers, spec.volumes
     parts = (
-        [(c.resources, c.restart_policy, c.ports, c.image) for c in spec.init_containers],
+        [(c.resources, c.restart_policy, c.ports, c.image) for c in first] if first else (),
         [(c.resources, c.ports, c.image) for c in spec.containers],
         spec.resources,
         spec.overhead,
@@ -68,14 +70,14 @@ def key_of(pod: Pod, terms: PodTerms, devices: DeviceNeeds | None) -> ClassKey:
         affinity,
         spec.tolerations,
         spec.scheduler_name,
-        [volume.image for volume in spec.volumes if volume.image is not None],
+        [volume.image for volume in volumes if volume.image is not None] if volumes else (),
     )
     try:
         encoded = _encoder.encode(parts)
     except OverflowError:
         # A quantity may be a number of more than 64 bits.
         encoded = repr(parts).encode()
-    return encoded, terms, volume_needs(pod) if spec.volumes else None, devices
+    return encoded, terms, volume_needs(pod) if volumes else None, devices
 
 
 class ClassTable:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from posse.engine.nodes.resources import ALL_LIMITED, ResourceLimits
-from posse.engine.pods.affinity_terms import PodTerms, Spread, spread_of, terms_of
+from posse.engine.pods.affinity_terms import NO_TERMS, PodTerms, Spread, spread_of, terms_of
 from posse.engine.pods.domain_counts import HOSTNAME
 from posse.engine.pods.selectors import PodSelector
 from posse.model.limits import require_within_limits
@@ -29,6 +29,9 @@ class ServiceBook:
         self._selectors: dict[tuple[str, str], Selector] = {}
         self._by_pair: dict[tuple[str, str, str], dict[str, Selector]] = {}
         """By namespace and one pair of the selector, then by name: lookups follow the labels of a pod."""
+
+    def __bool__(self) -> bool:
+        return bool(self._selectors)
 
     def put(self, service: Service) -> Sequence[Selector]:
         """Add or replace the Service; returns the selectors of pods that it affects."""
@@ -159,8 +162,10 @@ class PodReader:
 
     def terms(self, pod: Pod) -> PodTerms:
         """Terms of the pod; equal inputs are read once. LimitError: it has too many."""
-        spreads = self.policy(pod).spreading.spreads(pod, self.services)
         spec = pod.spec
+        if not (self.services or spec.affinity or spec.topology_spread_constraints):
+            return NO_TERMS
+        spreads = self.policy(pod).spreading.spreads(pod, self.services)
         if spreads or not (spec.affinity or spec.topology_spread_constraints):
             return terms_of(pod, spreads)
         shares_labels = any(constraint.match_label_keys for constraint in spec.topology_spread_constraints)

@@ -65,12 +65,12 @@ def mark_tried(
     advice: Advice | Unadvised | AdvicePending | None = None,
 ) -> list[Decision]:
     """Report an attempt. Every refused part gets the reservation, and only the root gets advice."""
-    attempt, decisions = trial.attempt, list[Decision]()
+    attempt = trial.attempt
+    decisions: list[Decision] = []
     if attempt.placed:
         decisions.append(Bind(tuple(map(placement, attempt.placed)), root.key))
     if attempt.verdict.succeeded:
-        being_bound = dict.fromkeys([record.group for record in attempt.placed if record.group is not None])
-        decisions += mark_progress(root, being_bound)
+        decisions += mark_progress(root, _being_bound(root, attempt))
     if refused := refused_parts(root, attempt):
         records = {record.key: record for record in root.records}
         for key, verdict, _ in refused:
@@ -81,6 +81,13 @@ def mark_tried(
     if attempt.refused:
         decisions += mark_pods_refused(attempt.refused)
     return decisions
+
+
+def _being_bound(root: Root, attempt: Attempt) -> Collection[GroupKey]:
+    """The groups of the pods that were placed."""
+    if attempt.placed and not root.key.is_composite:
+        return (root.key,)
+    return dict.fromkeys([record.group for record in attempt.placed if record.group is not None])
 
 
 def refused_parts(root: Root, attempt: Attempt | Probe) -> Collection[PartRefusal]:
@@ -108,7 +115,7 @@ def mark_progress(root: Root, being_bound: Collection[GroupKey] = ()) -> list[De
     Bindings in flight count only for the groups `being_bound` in this round. A report beside its bindings is
     withheld if one is refused; a later report has to wait until they are seen.
     """
-    decisions = list[Decision]()
+    decisions: list[Decision] = []
     for part in _parts(root):
         record = part.record
         # A part that starts now has its minimum, and one that never did has lost nothing.
@@ -183,7 +190,7 @@ def mark_nominations_lost(root: Root, hold: NotReady) -> list[Decision]:
 
 def mark_invalid_priorities(root: Root) -> list[Decision]:
     """Groups that run are not refused for a wrong priority, which does not count either; that is an event."""
-    warnings = list[Decision]()
+    warnings: list[Decision] = []
     for record in root.records:
         was_told, record.told_priority_error = record.told_priority_error, record.priority_error
         error = record.priority_error
@@ -195,7 +202,7 @@ def mark_invalid_priorities(root: Root) -> list[Decision]:
 
 def mark_other_priorities(root: Root) -> list[Decision]:
     """Report the members whose own priority is ignored, or that there are none any more."""
-    notes = list[Decision]()
+    notes: list[Decision] = []
     for leaf in root.leaves:
         text = _other_priorities(leaf, root.priority) if leaf.states_priority else ""
         if leaf.uid and text != leaf.priority_note:

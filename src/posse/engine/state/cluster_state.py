@@ -249,10 +249,14 @@ class ClusterState:
 
     def attach(self, pod_class: PodClass, records: Sequence[PodRecord], rows: IntArray) -> None:
         """Put each pod of one class on its row; a row may occur several times."""
-        for record, row in zip(records, rows.tolist(), strict=True):
-            self._put(record, row)
+        there = rows.tolist()
+        if pod_class.volumes is None and pod_class.devices is None and not self.minimum_reservations.groups:
+            self._put_plain(records, there)
+        else:
+            for record, row in zip(records, there, strict=True):
+                self._put(record, row)
         if len(records) <= _FEW:
-            self._count_few(records, rows.tolist(), 1)
+            self._count_few(records, there, 1)
         else:
             self._count(pod_class, records, rows)
 
@@ -261,6 +265,13 @@ class ClusterState:
         self._put(record, row)
         self._count_one(record, row, 1)
         self.nodes.touch(row)
+
+    def _put_plain(self, records: Sequence[PodRecord], rows: Sequence[int]) -> None:
+        """The same as `_put` for many pods with neither claims nor groups that capacity is set aside for."""
+        names, pods_on = self.nodes.names, self._pods_on
+        for record, row in zip(records, rows, strict=True):
+            node = record.node = names[row]
+            pods_on.setdefault(node, {})[record.ref.uid] = record
 
     def _put(self, record: PodRecord, row: int) -> None:
         pod_class = record.pod_class
@@ -416,7 +427,10 @@ class ClusterState:
         distinct, pods = tally(rows)
         self.nodes.change_usage(distinct, pod_class.load, pods)
         self.nodes.touch_all(distinct.tolist())
-        self._count_by_priority(pod_class, records, rows)
+        if len({record.effective_priority for record in records}) == 1:
+            self.usage.add(records[0].effective_priority, distinct, pod_class.load, pods)
+        else:
+            self._count_by_priority(pod_class, records, rows)
         for column in self.classes.brought[pod_class]:
             column.add(distinct, pods)
         if self.census.has_queries:

@@ -50,6 +50,19 @@ def shape_of(state: ClusterState, root: Root) -> GroupShape | None:
     return GroupShape(scheduling_class, len(members), top.topology_key)
 
 
+def has_shape(state: ClusterState, root: Root, shape: GroupShape) -> bool:
+    """Whether the shape of the group is this one; what the class decides is known of the shape already."""
+    top = root.top
+    if top is None or top.children or top.minimum_resources or len(top.members) != shape.size:
+        return False
+    if top.topology_key != shape.topology_key or top.leaves[0].preferred_topology:
+        return False
+    members = list(top.members.values())
+    if members[0].pod_class is not shape.scheduling_class.pod_class:
+        return False
+    return _common_class(state, members) == shape.scheduling_class
+
+
 def _common_class(state: ClusterState, members: Sequence[PodRecord]) -> SchedulingClass | None:
     """The class of all members, if all wait for any node; otherwise None."""
     first = members[0]
