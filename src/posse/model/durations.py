@@ -9,7 +9,9 @@ _MAX_LENGTH = 64
 
 
 def parse_duration(text: str) -> float | None:
-    """Seconds; None if the text is no duration."""
+    """Seconds; None if the text is no duration. Zero needs no unit."""
+    if text == "0":
+        return 0.0
     if len(text) > _MAX_LENGTH or not _DURATION.fullmatch(text):
         return None
     return sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(text))

@@ -18,6 +18,7 @@ from posse.apiserver.http.bodies import BODY_LIMIT_BYTES, read_object
 from posse.apiserver.http.documents import Documents
 from posse.apiserver.http.negotiation import JSON, negotiate
 from posse.apiserver.http.not_served import not_served
+from posse.apiserver.http.parameters import check_timeout
 from posse.apiserver.http.paths import parse_resource_path
 from posse.apiserver.http.rendering import encode
 from posse.apiserver.http.resources import Resources
@@ -112,6 +113,7 @@ class Front:
             request.app[AUTHENTICATED].add(request.protocol)
         elif path not in OPEN_PATHS:
             raise unauthorized()
+        check_timeout(request.rel_url.query)
         target = parse_resource_path(raw_path)
         if target is not None and target.kind in self._documents.kinds:
             return await self._resources.answer(request, target)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 
 from posse.apiserver.requests import DeleteOptions, FieldValidation, Selection, WriteOptions
 from posse.kinds.machinery.errors import bad_request
+from posse.model.durations import parse_duration
 
 Query = Mapping[str, str]
 T = TypeVar("T")
@@ -96,6 +97,14 @@ def delete_options(query: Query, body: Mapping[str, Any]) -> DeleteOptions:
         propagation=propagation,
         dry_run=_dry_run(dry_run),
     )
+
+
+def check_timeout(query: Query) -> None:
+    """Requests are answered long before any timeout; one that is no duration is refused all the same."""
+    text = query.get("timeout", "") if query else ""
+    if text and not wants_watch(query) and parse_duration(text) is None:
+        shown = text[:SHOWN_CHARACTERS]
+        raise bad_request(f'invalid timeout specified in the request URL - "{shown}" is no duration')
 
 
 def wants_pretty(query: Query) -> bool:

@@ -69,7 +69,7 @@ def get(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
         place = None if all_namespaces else namespace or client.default_namespace
         paths = [(kind, path_of(kind, kind.versions[0], place, name)) for kind in kinds]
         if output.is_data:
-            answers = [client.get(path) for _, path in paths]
+            answers = [_with_types(client.get(path)) for _, path in paths]
             print_data(answers[0] if len(answers) == 1 else _joined(answers), output)
         else:
             _print_tables(client, paths, wide=output is Output.wide, place=place)
@@ -93,6 +93,14 @@ def _print_tables(client: ApiClient, paths: list[tuple[Kind, str]], *, wide: boo
         with_namespace = place is None and kind.namespaced
         for line in table_lines(table, wide=wide, with_namespace=with_namespace):
             typer.echo(line)
+
+
+def _with_types(answer: Json) -> Json:
+    """Items of a list say what they are, which API servers leave out: each can then stand alone."""
+    if "items" not in answer:
+        return answer
+    said = {"apiVersion": answer["apiVersion"], "kind": answer["kind"].removesuffix("List")}
+    return answer | {"items": [said | item for item in answer["items"] or []]}
 
 
 def _joined(answers: list[Json]) -> Json:

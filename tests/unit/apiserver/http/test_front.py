@@ -96,6 +96,14 @@ def test_openapi_in_protobuf(http):
     assert http("GET", "/openapi/v2", Accept="application/json").json()["swagger"] == "2.0"
 
 
+def test_a_timeout_that_is_no_duration_is_refused(http):
+    refused = http("GET", "/version?timeout=soon")
+    assert refused.status_code == 400
+    assert "invalid timeout specified in the request URL" in refused.json()["message"]
+    for timeout in ("3m", "0", "0s", "1m30s", "500ms"):
+        assert http("GET", f"/version?timeout={timeout}").status_code == 200
+
+
 def test_there_are_no_custom_resource_definitions(http):
     path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
     assert http("GET", path).json()["items"] == []
