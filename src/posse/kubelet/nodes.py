@@ -138,7 +138,7 @@ def address_of(node: Json) -> str:
 
 def is_reported(node: Json) -> bool:
     """Whether the node's status says what its kubelet has to say, and where to reach it."""
-    if _address(node, "InternalDNS") != KUBELET_HOST:
+    if _address(node, "InternalDNS") != KUBELET_HOST or _not_offered(node):
         return False
     if failure_of(node) is not FailureMode.NOT_READY:
         return is_ready(node)
@@ -151,6 +151,13 @@ def _address(node: Json, kind: str) -> str:
     return next((item.get("address", "") for item in addresses if item.get("type") == kind), "")
 
 
+def _not_offered(node: Json) -> Json:
+    """Extended resources that somebody gave the node; a kubelet offers all of them to pods."""
+    status = node.get("status") or {}
+    capacity, offered = status.get("capacity") or {}, status.get("allocatable") or {}
+    return {name: amount for name, amount in capacity.items() if "/" in name and name not in offered}
+
+
 def node_status(node: Json, address: str, now: float) -> Json:
     """Return the status that the node's kubelet reports; what its author said about capacity stands."""
     status = node.get("status") or {}
@@ -159,7 +166,7 @@ def node_status(node: Json, address: str, now: float) -> Json:
     others = [item for item in status.get("conditions") or [] if item.get("type") != "Ready"]
     return {
         "capacity": capacity,
-        "allocatable": status.get("allocatable") or capacity,
+        "allocatable": {**(status.get("allocatable") or capacity), **_not_offered(node)},
         "conditions": [*others, _ready_condition(now, failure_of(node))],
         "addresses": [
             {"type": "InternalIP", "address": address},

@@ -7,6 +7,7 @@ from posse.kubelet.nodes import (
     TopologyError,
     address_of,
     is_ready,
+    is_reported,
     is_simulated,
     missing_nodes,
     node_status,
@@ -110,6 +111,17 @@ def test_what_the_author_of_a_node_said_about_capacity_stands():
     status = node_status(node, "172.16.0.7", NOW)
     assert status["capacity"] == status["allocatable"] == {"cpu": "2"}
     assert is_ready(node | {"status": status})
+
+
+def test_extended_resources_that_a_node_is_given_are_offered_to_pods():
+    node = simulated_node(1, (), NOW)
+    assert is_reported(node)
+    given = {**node["status"]["capacity"], "example.com/licence": "3"}
+    node["status"] |= {"capacity": given}
+    assert not is_reported(node)
+    status = node_status(node, "10.0.0.1", NOW)
+    assert status["allocatable"]["example.com/licence"] == "3"
+    assert is_reported(node | {"status": status})
 
 
 def test_making_a_node_ready_keeps_its_other_conditions():
