@@ -113,6 +113,7 @@ def test_the_best_row_by_state_is_the_first_of_the_best_rows(
 ):
     with (
         patch.object(row_states, "_FEW_READS", -1),
+        patch.object(row_states, "_ROWS_PER_STATE", 0),
         patch.object(row_states, "_FEW_STATES", few_states),
         patch.object(row_states, "_MAX_STATES_PER_ROW", 0),
     ):

@@ -24,6 +24,8 @@ NO_RANK = -1
 """The highest rank of a state that no row is in: that of a refusal."""
 _MAX_ROWS = MAX_STATES // 4
 """More rows are not numbered all at once: they might use up all numbers."""
+_ROWS_PER_STATE = 4
+"""With fewer rows to a state, following each row that changed is quicker than seeking the best state."""
 _FEW_READS = 2
 """Reads of all rows, by any scheduling class, before it pays to number the rows."""
 
@@ -64,6 +66,11 @@ class RowStates:
     def pays_for_all(self) -> bool:
         """Whether numbers of all rows are quicker than reading all rows."""
         return self._full_reads > _FEW_READS and self._nodes.row_count <= _MAX_ROWS
+
+    @property
+    def are_few(self) -> bool:
+        """Whether it pays to number all rows, and many rows share a state as far as is known."""
+        return self.pays_for_all and len(self._numbers) * _ROWS_PER_STATE <= self._nodes.row_count
 
     def of(self, rows: IntArray) -> IntArray:
         """The numbers of these rows; a row may occur several times."""

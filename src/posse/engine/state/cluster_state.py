@@ -427,7 +427,7 @@ class ClusterState:
         distinct, pods = tally(rows)
         self.nodes.change_usage(distinct, pod_class.load, pods)
         self.nodes.touch_all(distinct.tolist())
-        if len({record.effective_priority for record in records}) == 1:
+        if len(dict.fromkeys([record.effective_priority for record in records])) == 1:
             self.usage.add(records[0].effective_priority, distinct, pod_class.load, pods)
         else:
             self._count_by_priority(pod_class, records, rows)

@@ -146,7 +146,7 @@ class NodeScores:
         if not self.is_row_local:
             return _first_best(self.totals(), turn)
         rows = self._scope.rows
-        if rows is None and self._ranks is not None and not self._has_points and self._states.pays_for_all:
+        if rows is None and self._ranks is not None and not self._has_points and self._states.are_few:
             return self._best_by_state(self._ranks, turn)
         self._refresh()
         if rows is None:
