@@ -14,7 +14,7 @@ BAND = 0.8
 """The share of starts that a band should hold."""
 BEYOND = (1 - BAND) / 2
 """The share of starts that may be before a band, and after it."""
-_STEP = 0.2
+_STEP = 0.4
 _OFFSET_SECONDS = 300.0
 """Added to waits before they are compared: what waits is tried again after five minutes at the latest."""
 _FIRST_MARGIN = 0.5
