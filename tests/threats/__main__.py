@@ -14,6 +14,8 @@ import aiohttp
 from tests.fuzz.http_requests import SERVER_AT_FAULT, Server
 from tests.threats.attacks import JSON, MERGE, POD_ATTACKS, PODS, create, largest_pods, pod
 from tests.threats.body_attacks import BODY_ATTACKS
+from tests.threats.concert_attacks import CONCERT_ATTACKS
+from tests.threats.device_attacks import DEVICE_ATTACKS
 from tests.threats.field_attacks import FIELD_ATTACKS
 from tests.threats.number_attacks import NUMBER_ATTACKS
 from tests.threats.object_attacks import OBJECT_ATTACKS
@@ -22,7 +24,7 @@ BOUND_SECONDS = 60
 NO_ANSWER = 599
 ATTACKS = {name: (lambda make=make, n=n: create(PODS, make(n))) for name, (make, n) in POD_ATTACKS.items()}
 ATTACKS |= {name: (lambda make=make, n=n: create(*make(n))) for name, (make, n) in OBJECT_ATTACKS.items()}
-ATTACKS |= BODY_ATTACKS | NUMBER_ATTACKS | FIELD_ATTACKS
+ATTACKS |= BODY_ATTACKS | NUMBER_ATTACKS | FIELD_ATTACKS | DEVICE_ATTACKS | CONCERT_ATTACKS
 ATTACKS |= {"pods: within all limits": lambda: [create(PODS, one)[0] for one in largest_pods()]}
 CROWDS = [name for name in ATTACKS if "within the limit" in name or "indexed" in name]
 """They make a hundred thousand pods, so each has a server of its own."""
@@ -82,10 +84,19 @@ async def attack(server, name, number, seconds):
 
 async def clean_up(server, requests, number):
     await send(server, "DELETE", f"{PODS}/small-{number}?gracePeriodSeconds=0")
-    for path in {path.partition("?")[0].removesuffix("/eviction") for _, path, _, _ in requests}:
-        target = path if path.endswith("/poison") else f"{path}/poison"
+    for target in dict.fromkeys(map(_target, requests)):
         await send(server, "DELETE", f"{target}?gracePeriodSeconds=0&propagationPolicy=Background")
         await send(server, "PATCH", target, MERGE, b'{"metadata":{"finalizers":null}}')
+
+
+def _target(request):
+    """The path of the object that a request makes or changes."""
+    _, path, media_type, body = request
+    path = path.partition("?")[0].removesuffix("/eviction").removesuffix("/status")
+    if path.rpartition("/")[2].startswith("poison"):
+        return path
+    name = re.search(rb'"metadata": ?{"name": ?"(poison[^"]*)"', body or b"") if media_type == JSON else None
+    return f"{path}/{name[1].decode() if name else 'poison'}"
 
 
 async def assault(folder, names, seconds):

@@ -36,6 +36,11 @@ AttributeNames: TypeAlias = Mapping[str, Attribute]
 class DeviceSelectorError(Exception):
     """A valid selector that has no value for some device."""
 
+    def __init__(self, reason: str, cost: int = 0) -> None:
+        super().__init__(reason)
+        self.cost = cost
+        """What it cost to find out."""
+
 
 class DeviceFacts(msgspec.Struct, frozen=True):
     """What a selector sees of a device. A name without a domain belongs to the domain of the driver."""
@@ -57,15 +62,24 @@ class CompiledSelector:
         self._slots = slots
 
     def matches(self, facts: DeviceFacts) -> bool:
+        return self.evaluated(facts)[0]
+
+    def evaluated(self, facts: DeviceFacts) -> tuple[bool, int]:
+        """Whether it matches, and what that cost."""
         frame: list[Value] = [None] * self._slots
         frame[0], frame[1] = COST_MAX, _device(facts)
         try:
             result = self._piece.run(frame)
         except EvaluationError as error:
-            raise DeviceSelectorError(_advice(str(error))) from error
+            raise DeviceSelectorError(_advice(str(error)), _spent(frame)) from error
         if result is True or result is False:
-            return bool(result)
-        raise DeviceSelectorError("the expression did not evaluate to a boolean")
+            return bool(result), _spent(frame)
+        raise DeviceSelectorError("the expression did not evaluate to a boolean", _spent(frame))
+
+
+def _spent(frame: list[Value]) -> int:
+    left = frame[0]
+    return COST_MAX - max(0, int(left)) if isinstance(left, int | float) else 0
 
 
 def _advice(reason: str) -> str:

@@ -13,6 +13,7 @@ from posse.engine.devices.needs import DeviceNeeds, NamedClaim, OwnClaim
 from posse.engine.devices.promises import HeldDevices
 from posse.engine.devices.requests import ClaimShape
 from posse.engine.devices.search import (
+    MAX_STEPS,
     AllocationError,
     AllocationFault,
     DeviceSearch,
@@ -31,6 +32,12 @@ _MAX_MIXES = 500
 _MOST_ALTERNATIVES = 8
 _MAX_SOLVED = 100_000
 _NOTHING = Offer((), {})
+_STEPS_OF_ALL = 60_000
+"""Of all searches of one cycle, beyond what each may take at any rate: less than a second."""
+_STEPS_OF_ONE = 300
+"""What a search may take at any rate, beside what it takes to see every device once for each request."""
+_STEPS_OF_A_COUNT = 60_000
+"""Of the searches that count the pods of a node."""
 MAX_PODS = 256
 """Pods of one class that are counted on a node; more than any node has devices for."""
 
@@ -71,17 +78,28 @@ class DeviceAnswers:
         self._held = held
         self._cut_short_at = -1
         """Version of the devices when a search was last cut short."""
+        self._steps = _STEPS_OF_ALL
+        """Left for the searches of this cycle."""
         self._tables: dict[tuple[str, DeviceNeeds], _Table] = {}
         self._solved: dict[tuple[int, tuple[ClaimShape, ...]], Solution | None] = {}
         """By state of a row and what claims ask for, whatever their names; only where devices are local."""
         self._solved_at = -1
         """Version of the devices when these were found."""
 
+    def begin_cycle(self) -> None:
+        """Give all searches until the next call their steps."""
+        self._steps = _STEPS_OF_ALL
+        self.selecting.begin_cycle()
+
     # --- the answers for a pod ---------------------------------------------------------------------------
 
     def replies(self, needs: DeviceNeeds, rows: Rows = ALL_ROWS) -> IntArray:
         """Whether the claims of the pod that have no devices would find some; see also `reachable`."""
         return self._looked_up("now", needs, rows, self._search)
+
+    def in_doubt(self, needs: DeviceNeeds) -> BoolArray:
+        """Rows where the search was cut short."""
+        return np.equal(self.replies(needs), Reply.CUT_SHORT)
 
     def when_empty(self, needs: DeviceNeeds, rows: Rows = ALL_ROWS) -> BoolArray:
         """The same if no device were in use."""
@@ -201,10 +219,22 @@ class DeviceAnswers:
         Raise AllocationError or SearchCutShort where that is not known.
         """
         try:
-            return DeviceSearch(self.selecting, self._in_use).run(wants)
+            return self._searched(wants, self._in_use)
         except SearchCutShort:
             self._cut_short_at = self._inventory.version
             raise
+
+    def _searched(self, wants: Sequence[Want], in_use: DevicesInUse) -> Solution | None:
+        """Search within the steps that all searches share: more puzzles do not cost more."""
+        own = _STEPS_OF_ONE + sum(
+            4 * want.shape.depth + len(want.shape.requests) * len(want.offer.devices) // 8 for want in wants
+        )
+        search = DeviceSearch(self.selecting, in_use, own + min(self._steps, MAX_STEPS))
+        allowed = search.steps_left
+        try:
+            return search.run(wants)
+        finally:
+            self._steps -= max(0, allowed - search.steps_left - own)
 
     def _looked_up(
         self,
@@ -226,6 +256,9 @@ class DeviceAnswers:
             for state, row in zip(found.tolist(), numbers[unknown][first].tolist(), strict=True):
                 table.replies[state] = answer(needs, row, state, table)
             replies = table.replies[there]
+            if self.selecting.is_spent:
+                # Selectors that were not evaluated will be in another cycle.
+                table.replies[table.replies == Reply.CUT_SHORT] = Reply.UNKNOWN
         return replies
 
     def _table(self, question: str, needs: DeviceNeeds) -> _Table:
@@ -269,19 +302,26 @@ class DeviceAnswers:
         offer = self._inventory.empty_offer_at(row)
         try:
             wants = [self.want(claim, offer) for claim in needs.claims if self.is_waiting(claim)]
-            found = DeviceSearch(self.selecting, DevicesInUse()).run(wants)
+            found = self._searched(wants, DevicesInUse())
         except (AllocationError, SearchCutShort):
             return Reply.NO
         return Reply.YES if found is not None else Reply.NO
 
     def _count(self, needs: DeviceNeeds, row: int, _state: int, table: _Table) -> int:
-        """Raised by one until a search for the devices of so many pods together fails."""
+        """Raised by one until a search for the devices of so many pods together fails.
+
+        Where this takes too many steps, as many as there may be at most.
+        """
         offer = self._inventory.offer_at(row)
         one = self.wants(needs, offer)
         limit = self.upper_limit(one, offer)
-        pods = 0
+        pods, steps = 0, 0
         while pods < limit and self._fits([*one] * (pods + 1), table):
             pods += 1
+            steps += sum(want.shape.depth for want in one) * pods
+            if table.is_doubtful or steps > _STEPS_OF_A_COUNT:
+                table.is_doubtful = True
+                return limit
         return pods
 
     def counts_exactly(self, needs: DeviceNeeds) -> bool:

@@ -87,6 +87,11 @@ class ClaimShape:
         return tuple(one for request in self.requests for one in request.alternatives)
 
     @property
+    def depth(self) -> int:
+        """Calls within calls of a search for it, at most."""
+        return 1 + sum(2 + max(one.count for one in request.alternatives) for request in self.requests)
+
+    @property
     def has_too_many(self) -> bool:
         """Whether it can only come to more devices than a claim may have."""
         return sum(request.fewest for request in self.requests) > MAX_RESULTS

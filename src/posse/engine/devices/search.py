@@ -2,7 +2,8 @@
 
 Claims in order, requests in order, alternatives in order, devices in the order of their pools: the first
 complete solution wins. Devices that no request of the search can tell apart are tried once. The number of
-steps is limited; a search that runs out of them says so, since it has proven nothing.
+steps is limited, and so is the number of devices that it may come to; a search that runs out of either says
+so, since it has proven nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,11 +14,15 @@ import msgspec
 from posse.engine.devices.pools import Counters, PoolKey
 from posse.engine.devices.records import AttributeValue, DeviceRecord
 from posse.engine.devices.requests import MAX_RESULTS, Alternative, ClaimShape
-from posse.engine.devices.selecting import Selecting, SelectorFailed
+from posse.engine.devices.selecting import Selecting, SelectorFailed, SelectorsTooCostly
 from posse.engine.devices.shares import Consumption, consumption
 from posse.engine.devices.usage import DevicesInUse
 
 MAX_STEPS = 50_000
+MAX_DEPTH = 700
+"""Calls within calls that the wanted devices may come to; Python allows a thousand in all."""
+_GLANCES = 16
+"""Devices that are looked at and not taken, in one step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +116,7 @@ class DeviceSearch:
     def __init__(self, selecting: Selecting, in_use: DevicesInUse, steps: int = MAX_STEPS) -> None:
         self._selecting = selecting
         self._in_use = in_use
-        self._steps = steps
+        self._steps: float = steps
         self._held: dict[DeviceRecord, int] = {}
         """Devices taken by the search, with the number of times."""
         self._consumed: dict[tuple[DeviceRecord, str], int] = {}
@@ -127,6 +132,8 @@ class DeviceSearch:
 
         Raise AllocationError or SearchCutShort where that is not known.
         """
+        if sum(want.shape.depth for want in wants) > MAX_DEPTH:
+            raise SearchCutShort
         self._claims = [_ClaimState(want, [], [[] for _ in want.shape.constraints]) for want in wants]
         self._attributes = tuple(
             dict.fromkeys(one.attribute for want in wants for one in want.shape.constraints)
@@ -142,6 +149,15 @@ class DeviceSearch:
             return None
         return [tuple(state.grants) for state in self._claims]
 
+    @property
+    def steps_left(self) -> int:
+        return max(0, int(self._steps))
+
+    def _spend(self, steps: float) -> None:
+        self._steps -= steps
+        if self._steps < 0:
+            raise SearchCutShort
+
     def _has_enough(self, want: Want) -> bool:
         """Whether plain requests find as many devices as they need, each taken by itself."""
         for request in want.shape.requests:
@@ -150,10 +166,12 @@ class DeviceSearch:
                 continue
             found = 0
             for device in want.offer.devices:
+                self._steps -= 1 / _GLANCES
                 if (wanted.is_admin or self._is_free(device)) and self._matches(want, wanted, device):
                     found += 1
                     if found == wanted.count:
                         break
+            self._spend(0)
             if found < wanted.count:
                 return False
         return True
@@ -164,6 +182,8 @@ class DeviceSearch:
     def _matches(self, want: Want, wanted: Alternative, device: DeviceRecord) -> bool:
         try:
             return self._selecting.matches(wanted, device.kind)
+        except SelectorsTooCostly as costly:
+            raise SearchCutShort from costly
         except SelectorFailed as failed:
             selector = failed.selector
             place = f": class {selector.class_name}" if selector.class_name else ""
@@ -198,6 +218,7 @@ class DeviceSearch:
         tried: dict[tuple[int, int, PoolKey], None] = {}
         for position in range(start, len(devices)):
             device = devices[position]
+            self._steps -= 1 / _GLANCES
             if not (wanted.is_admin or self._is_open(device)):
                 continue
             if not self._matches(state.want, wanted, device):
@@ -264,10 +285,14 @@ class DeviceSearch:
         known = self._likeness.get(device)
         if known is None:
             kind = device.kind
-            selected = tuple(
-                (self._selecting.projection(one, kind), one.is_admin or one.tolerates(device.taints))
-                for one in self._alternatives
-            )
+            try:
+                selected = tuple(
+                    (self._selecting.projection(one, kind), one.is_admin or one.tolerates(device.taints))
+                    for one in self._alternatives
+                )
+            except SelectorsTooCostly as costly:
+                raise SearchCutShort from costly
+            self._spend(len(self._alternatives) / _GLANCES)
             features = (
                 selected,
                 tuple(kind.attributes.get(name) for name in self._attributes),
@@ -296,9 +321,7 @@ class DeviceSearch:
     def _take(self, state: _ClaimState, index: int, wanted: Alternative, position: int) -> _Undo | None:
         """Take the device for the request; None if it cannot be had."""
         device = state.want.offer.devices[position]
-        self._steps -= 1
-        if self._steps < 0:
-            raise SearchCutShort
+        self._spend(1)
         consumed = consumption(device.kind, wanted)
         if consumed is None or not (wanted.is_admin or self._can_have(state, wanted, device, consumed)):
             return None

@@ -13,7 +13,7 @@ from posse.engine.devices.needs import DeviceNeeds, NamedClaim, OwnClaim
 from posse.engine.devices.records import DeviceRecord
 from posse.engine.devices.requests import Alternative, ClaimShape, RequestRecord
 from posse.engine.devices.search import AllocationError, Offer, SearchCutShort, Want
-from posse.engine.devices.selecting import SelectorFailed
+from posse.engine.devices.selecting import SelectorFailed, SelectorsTooCostly
 from posse.engine.devices.usage import DevicesInUse
 from posse.engine.nodes.arrays import BoolArray
 
@@ -69,7 +69,7 @@ class Shortages:
         if self._found.stamp != stamp:
             self._found = _Found(stamp)
         elsewhere = refused & ~self._answers.reachable(needs)
-        short = refused & ~elsewhere
+        short = refused & ~elsewhere & ~self._answers.in_doubt(needs)
         return (
             *(self._elsewhere(needs, elsewhere) if elsewhere.any() else ()),
             *(self._short(needs, short) if short.any() else ()),
@@ -171,8 +171,13 @@ class Shortages:
         return _Count(matching, tolerated, free)
 
     def _matches(self, wanted: Alternative, device: DeviceRecord) -> bool:
-        """A selector that fails on a device is an error that the pod is told before it comes here."""
+        """A selector that fails on a device is an error that the pod is told before it comes here.
+
+        One that is too costly by now matches for all we know.
+        """
         try:
             return self._answers.selecting.matches(wanted, device.kind)
         except SelectorFailed:
             return False
+        except SelectorsTooCostly:
+            return True

@@ -8,7 +8,7 @@ from posse.engine.devices.needs import claim_names, pod_claims
 from posse.engine.devices.records import DeviceRecord
 from posse.engine.devices.requests import Alternative
 from posse.engine.devices.search import Want
-from posse.engine.devices.selecting import SelectorFailed
+from posse.engine.devices.selecting import SelectorFailed, SelectorsTooCostly
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.pod_record import PodRecord
 from posse.model.pod import Pod
@@ -115,7 +115,7 @@ def _matching(devices: Devices, wanted: Alternative) -> Iterator[DeviceRecord]:
             try:
                 if devices.answers.selecting.matches(wanted, device.kind):
                     yield device
-            except SelectorFailed:
+            except (SelectorFailed, SelectorsTooCostly):
                 continue
 
 
