@@ -152,7 +152,7 @@ def _address(node: Json, kind: str) -> str:
 
 
 def _not_offered(node: Json) -> Json:
-    """Extended resources that were added to the capacity of the node; a kubelet offers all of them to pods."""
+    """Extended resources that were added to the capacity; a kubelet offers them to pods."""
     status = node.get("status") or {}
     capacity, offered = status.get("capacity") or {}, status.get("allocatable") or {}
     return {name: amount for name, amount in capacity.items() if "/" in name and name not in offered}
