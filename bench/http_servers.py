@@ -115,7 +115,10 @@ class Client:
             ready.set()
             seen = 0
             while seen < wanted:
-                seen += (await answer.content.readany()).count(b"\n")
+                events = await answer.content.readany()
+                if not events:
+                    raise RuntimeError(f"a watch ended after {seen} of {wanted} events")
+                seen += events.count(b"\n")
 
 
 @asynccontextmanager

@@ -70,12 +70,18 @@ def openapi_v3(group: str, version: str, served: Sequence[Kind] = KINDS) -> Json
     """The document of one group and version, as served under /openapi/v3/apis/<group>/<version>."""
     kinds = [kind for kind in served if kind.group == group and version in kind.versions]
     paths = {path: item for kind in kinds for path, item in _paths_of(kind, version)}
+    schemas = described(schemas_of(kinds, version))
     return {
         "openapi": "3.0.0",
         "info": dict(_INFO),
         "paths": paths,
-        "components": {"schemas": described(schemas_of(kinds, version))},
+        "components": {"schemas": {name: _with_members_only(schema) for name, schema in schemas.items()}},
     }
+
+
+def _with_members_only(schema: Json) -> Json:
+    """Clients that write the document again leave out properties that are none."""
+    return {name: value for name, value in schema.items() if name != "properties" or value}
 
 
 def _paths_of(kind: Kind, version: str) -> Iterator[tuple[str, Json]]:

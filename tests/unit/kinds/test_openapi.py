@@ -279,3 +279,9 @@ def test_the_texts_of_a_struct_go_first():
     assert conditions["status"]["description"] == "True, False or Unknown."
     pod = schemas["io.k8s.api.core.v1.Pod"]["properties"]
     assert pod["status"]["description"].startswith("How it stands")
+
+
+def test_nothing_is_said_that_a_client_would_not_write_again(served):
+    *_, document = served
+    for schema in document["components"]["schemas"].values():
+        assert all(value not in ({}, []) for value in schema.values())
