@@ -42,7 +42,7 @@ from tests.threats.object_attacks import (
 ZONE = "topology.kubernetes.io/zone"
 HOST = "kubernetes.io/hostname"
 GROUPS = path_of("scheduling.k8s.io/v1beta1", "podgroups")
-COMPOSITES = path_of("scheduling.k8s.io/v1alpha3", "compositepodgroups")
+OF_A_WORKLOAD = {"workloadRef": {"workloadName": "w", "templateName": "t"}}
 BIG_TEXT = "x" * (MB - 5000)
 
 
@@ -97,7 +97,7 @@ def chain(count, width=1):
     found = []
     for number in range(count):
         parent = {"parentCompositePodGroupName": f"poison{number - 1 or ''}"} if number else {}
-        spec = {"schedulingPolicy": {"gang": {"minGroupCount": width}}, **parent}
+        spec = {"schedulingPolicy": {"gang": {"minGroupCount": width}}, **OF_A_WORKLOAD, **parent}
         found += named(composite(spec), f"poison{number or ''}")
     return found
 
@@ -107,16 +107,16 @@ def ring(count):
     for number in range(count):
         parent = (number - 1) % count
         spec = {"schedulingPolicy": {"basic": {}}, "parentCompositePodGroupName": f"poison{parent or ''}"}
-        found += named(composite(spec), f"poison{number or ''}")
+        found += named(composite(OF_A_WORKLOAD | spec), f"poison{number or ''}")
     return found
 
 
 def star(count):
     leaves = {"schedulingPolicy": {"gang": {"minCount": 1}}, "parentCompositePodGroupName": "poison"}
     top = {"schedulingPolicy": {"gang": {"minGroupCount": count}}}
-    found = named(composite(top), "poison")
+    found = named(composite(OF_A_WORKLOAD | top), "poison")
     for number in range(count):
-        found += named(pod_group(dict(leaves)), f"poison{number}")
+        found += named(pod_group(OF_A_WORKLOAD | leaves), f"poison{number}")
         found += create(PODS, pod(f"poison{number}", schedulingGroup={"podGroupName": f"poison{number}"}))
     return found
 
