@@ -13,6 +13,9 @@ import yaml
 from posse.apiserver.incoming import NESTING_MAX
 
 MAX_VALUES = 1_000_000
+_NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+_NUMBER_MAX = 400
+"""Characters of a number; YAML multiplies those that are written with colons, which takes the square of them."""
 
 
 class _JsonLoader(yaml.CSafeLoader):
@@ -25,10 +28,17 @@ class _JsonLoader(yaml.CSafeLoader):
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:
+            _check_number(node)
             return super().construct_object(node, deep)
         except (ValueError, LookupError, AttributeError) as error:
             problem = f"this cannot be read as {node.tag.rpartition(':')[2]}"
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark) from error
+
+
+def _check_number(node: yaml.Node) -> None:
+    if node.tag in _NUMBERS and len(node.value) > _NUMBER_MAX:
+        problem = f"more than {_NUMBER_MAX} characters"
+        raise ValueError(problem)
 
 
 def load_documents(text: str | bytes, *, aliases: bool, max_values: int = MAX_VALUES) -> list[Any]:
