@@ -14,7 +14,7 @@ from bench.measuring import Figure, Stopwatch, median_run
 from posse.engine.decisions import Bind, ClaimAllocation
 from posse.engine.devices.pools import PoolReader
 from posse.engine.devices.requests import shape_of
-from posse.engine.devices.selecting import Selecting
+from posse.engine.devices.selecting import Selecting, new_allowance
 from posse.engine.engine import Engine
 from posse.engine.events import Observed
 from posse.engine.options import EngineOptions
@@ -96,8 +96,9 @@ def _selector(slices: Sequence[ResourceSlice]) -> Figure:
     reader, selecting = PoolReader(), Selecting()
     devices = [device for one in slices for device in reader.read([one], ()).devices]
     wanted = shape_of(_claim_spec(), {"gpu": _device_class()}).alternatives[0]
+    allowance = new_allowance()
     for device in devices:
-        selecting.matches(wanted, device.kind)
+        selecting.matches(wanted, device.kind, allowance)
     found = 0
 
     def select() -> Stopwatch:
@@ -105,7 +106,7 @@ def _selector(slices: Sequence[ResourceSlice]) -> Figure:
         watch = Stopwatch()
         with watch.part("select"):
             kinds = dict.fromkeys(device.kind for device in devices)
-            answers = {kind: selecting.matches(wanted, kind) for kind in kinds}
+            answers = {kind: selecting.matches(wanted, kind, allowance) for kind in kinds}
             found = sum(answers[device.kind] for device in devices)
         return watch
 

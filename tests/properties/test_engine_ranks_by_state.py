@@ -3,6 +3,7 @@
 from unittest.mock import patch
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +12,7 @@ from posse.engine.nodes.row_states import RowStates
 from posse.engine.state.node_scores import FEW, REFUSED
 from tests.differential.strategies import pod_named, sized_pods
 from tests.support.builders import node, pod, taint
+from tests.support.engine_driver import Driver
 from tests.support.engine_parts import attached, state_of, tables_for
 
 ROWS = 4 * FEW
@@ -152,3 +154,16 @@ def test_a_full_read_keeps_no_ranks():
         assert state.context.states.count == ROWS
         assert scores._ranks is not None
         assert not scores._ranks._ranks.size
+
+
+@pytest.mark.parametrize("gone", [0, 3])
+def test_pods_of_many_classes_wait_for_the_first_node(gone):
+    """No state of a node is known then, or none that a node is in."""
+    vanished = [node(f"n{number}") for number in range(gone)]
+    driver = Driver(*vanished)
+    driver.lose(*vanished)
+    waiting = [pod(f"p{number}", cpu=f"{number + 1}m") for number in range(8)]
+    driver.see(*waiting)
+    assert driver.bind() == {}
+    driver.see(node("first"))
+    assert driver.bind(after=400.0) == dict.fromkeys([one.metadata.name for one in waiting], "first")

@@ -109,7 +109,7 @@ def _while_running(pod: Json, plan: RunPlan, now: float) -> Due | None:
     if "running" in state:
         if _is_thought_unready(pod):
             return Due(ALREADY_DUE, Move.REPORT)
-        if _has_newcomers(pod):
+        if _has_new_containers(pod):
             return Due(ALREADY_DUE, Move.JOIN)
         if plan.run_seconds is None:
             return None
@@ -128,7 +128,7 @@ def _is_thought_unready(pod: Json) -> bool:
     return (conditions.get("Ready"), conditions.get("ContainersReady")) == ("False", "True")
 
 
-def _has_newcomers(pod: Json) -> bool:
+def _has_new_containers(pod: Json) -> bool:
     """Whether the pod was given ephemeral containers that have not started."""
     given = {each.get("name") for each in pod["spec"].get("ephemeralContainers") or ()}
     return not given <= {each.get("name") for each in pod["status"].get("ephemeralContainerStatuses") or ()}

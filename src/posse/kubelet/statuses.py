@@ -105,8 +105,8 @@ def _exited(pod: Json, exit_code: int, time: str) -> Json:
 
 def _ended(pod: Json, exit_code: int, time: str) -> Json:
     reason = FAILED if exit_code else COMPLETED
-    guests = [_terminated(status, exit_code, time) for status in _ephemeral_statuses(pod)]
-    return ({"ephemeralContainerStatuses": guests} if guests else {}) | {
+    ephemeral = [_terminated(status, exit_code, time) for status in _ephemeral_statuses(pod)]
+    return ({"ephemeralContainerStatuses": ephemeral} if ephemeral else {}) | {
         "phase": "Failed" if exit_code else "Succeeded",
         "conditions": with_conditions(pod["status"], _readiness("False", reason), time),
         "containerStatuses": [_terminated(status, exit_code, time) for status in _statuses(pod)],
@@ -128,9 +128,9 @@ def _ephemeral_statuses(pod: Json) -> list[Json]:
 def _joined(pod: Json, time: str) -> list[Json]:
     """Return the ephemeral containers with all of them started; they are never ready."""
     before = {status.get("name", ""): status for status in _ephemeral_statuses(pod)}
-    newcomer = {"ready": False, "started": False}
+    not_started = {"ready": False, "started": False}
     return [
-        before.get(container["name"]) or _running(pod, container, {}, time) | newcomer
+        before.get(container["name"]) or _running(pod, container, {}, time) | not_started
         for container in pod["spec"]["ephemeralContainers"]
     ]
 

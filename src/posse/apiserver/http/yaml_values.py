@@ -15,7 +15,7 @@ from posse.apiserver.incoming import NESTING_MAX
 MAX_VALUES = 1_000_000
 _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 _NUMBER_MAX = 400
-"""Characters of a number; YAML multiplies those that are written with colons, which takes the square of them."""
+"""Characters of a number; those written with colons take time in the square of their length."""
 
 
 class _JsonLoader(yaml.CSafeLoader):

@@ -77,7 +77,6 @@ class DecisionLoop:
         decisions += self._advisory.mark_fresh() if self._advisory.book.asks else ()
         decisions += self._lost_marks()
         if knowledge.state.devices.book.classes:
-            knowledge.state.devices.answers.begin_cycle()
             self._read_faulty_again()
         # 5. Decide for every group that changed, or may be preempted from now on, whether it may be tried.
         knowledge.run_protection.now = now

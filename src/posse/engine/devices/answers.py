@@ -22,7 +22,7 @@ from posse.engine.devices.search import (
     Solution,
     Want,
 )
-from posse.engine.devices.selecting import Selecting
+from posse.engine.devices.selecting import Allowance, Selecting, new_allowance
 from posse.engine.devices.usage import DevicesInUse
 from posse.engine.nodes.arrays import ALL_ROWS, BoolArray, IntArray, Rows
 from posse.engine.nodes.node_table import NodeTable
@@ -32,11 +32,9 @@ _MAX_MIXES = 500
 _MOST_ALTERNATIVES = 8
 _MAX_SOLVED = 100_000
 _NOTHING = Offer((), {})
-_STEPS_OF_ALL = 60_000
-"""Of all searches of one cycle, beyond what each may take at any rate: less than a second."""
-_STEPS_OF_ONE = 300
-"""What a search may take at any rate, beside what it takes to see every device once for each request."""
-_STEPS_OF_A_COUNT = 60_000
+_MIN_STEPS = 300
+"""What a search may take at any rate, beside what it takes to see every device a few times."""
+_MAX_COUNT_STEPS = 60_000
 """Of the searches that count the pods of a node."""
 MAX_PODS = 256
 """Pods of one class that are counted on a node; more than any node has devices for."""
@@ -78,18 +76,15 @@ class DeviceAnswers:
         self._held = held
         self._cut_short_at = -1
         """Version of the devices when a search was last cut short."""
-        self._steps = _STEPS_OF_ALL
-        """Left for the searches of this cycle."""
+        self._allowances: dict[DeviceNeeds, Allowance] = {}
+        """What is left for searches of pods with these needs."""
+        self._allowed_at = -1
+        """Version of the devices when these were given."""
         self._tables: dict[tuple[str, DeviceNeeds], _Table] = {}
         self._solved: dict[tuple[int, tuple[ClaimShape, ...]], Solution | None] = {}
         """By state of a row and what claims ask for, whatever their names; only where devices are local."""
         self._solved_at = -1
         """Version of the devices when these were found."""
-
-    def begin_cycle(self) -> None:
-        """Give all searches until the next call their steps."""
-        self._steps = _STEPS_OF_ALL
-        self.selecting.begin_cycle()
 
     # --- the answers for a pod ---------------------------------------------------------------------------
 
@@ -213,28 +208,39 @@ class DeviceAnswers:
         """Whether a search was cut short with the present devices, so that a refusal may be no proof."""
         return self._cut_short_at == self._inventory.version
 
-    def found(self, wants: Sequence[Want]) -> Solution | None:
+    def _allowance(self, needs: DeviceNeeds) -> Allowance:
+        """The same for all questions about these needs, while devices are as they are.
+
+        What others ask for does not count, so that an answer does not depend on them.
+        """
+        if self._allowed_at != self._inventory.version or len(self._allowances) > _MAX_TABLES:
+            self._allowances.clear()
+            self._allowed_at = self._inventory.version
+        known = self._allowances.get(needs)
+        if known is None:
+            known = self._allowances[needs] = new_allowance()
+        return known
+
+    def found(self, wants: Sequence[Want], allowance: Allowance | None = None) -> Solution | None:
         """Devices for all of these claims; None if there are none.
 
         Raise AllocationError or SearchCutShort where that is not known.
         """
         try:
-            return self._searched(wants, self._in_use)
+            return self._searched(wants, self._in_use, allowance or new_allowance())
         except SearchCutShort:
             self._cut_short_at = self._inventory.version
             raise
 
-    def _searched(self, wants: Sequence[Want], in_use: DevicesInUse) -> Solution | None:
-        """Search within the steps that all searches share: more puzzles do not cost more."""
-        own = _STEPS_OF_ONE + sum(
-            4 * want.shape.depth + len(want.shape.requests) * len(want.offer.devices) // 8 for want in wants
-        )
-        search = DeviceSearch(self.selecting, in_use, own + min(self._steps, MAX_STEPS))
+    def _searched(self, wants: Sequence[Want], in_use: DevicesInUse, allowance: Allowance) -> Solution | None:
+        """What a search takes beyond its own steps, it takes from the allowance."""
+        own = _MIN_STEPS + sum(map(_plain_steps, wants))
+        search = DeviceSearch(self.selecting, in_use, own + min(allowance.steps, MAX_STEPS), allowance)
         allowed = search.steps_left
         try:
             return search.run(wants)
         finally:
-            self._steps -= max(0, allowed - search.steps_left - own)
+            allowance.steps -= max(0, allowed - search.steps_left - own)
 
     def _looked_up(
         self,
@@ -256,9 +262,6 @@ class DeviceAnswers:
             for state, row in zip(found.tolist(), numbers[unknown][first].tolist(), strict=True):
                 table.replies[state] = answer(needs, row, state, table)
             replies = table.replies[there]
-            if self.selecting.is_spent:
-                # Selectors that were not evaluated will be in another cycle.
-                table.replies[table.replies == Reply.CUT_SHORT] = Reply.UNKNOWN
         return replies
 
     def _table(self, question: str, needs: DeviceNeeds) -> _Table:
@@ -289,20 +292,21 @@ class DeviceAnswers:
     def _found_at(self, needs: DeviceNeeds, row: int, state: int) -> Solution | None:
         """Claims of many pods differ in nothing but their names: one search answers for all of them."""
         if self._inventory.has_spanning_pools:
-            return self.found(self.wants(needs, self._inventory.offer_at(row)))
+            return self.found(self.wants(needs, self._inventory.offer_at(row)), self._allowance(needs))
         if self._solved_at != self._inventory.version or len(self._solved) > _MAX_SOLVED:
             self._solved.clear()
             self._solved_at = self._inventory.version
         key = state, tuple(want.shape for want in self.wants(needs, _NOTHING))
         if key not in self._solved:
-            self._solved[key] = self.found(self.wants(needs, self._inventory.offer_at(row)))
+            wants = self.wants(needs, self._inventory.offer_at(row))
+            self._solved[key] = self.found(wants, self._allowance(needs))
         return self._solved[key]
 
     def _search_empty(self, needs: DeviceNeeds, row: int, _state: int, _table: _Table) -> int:
         offer = self._inventory.empty_offer_at(row)
         try:
             wants = [self.want(claim, offer) for claim in needs.claims if self.is_waiting(claim)]
-            found = self._searched(wants, DevicesInUse())
+            found = self._searched(wants, DevicesInUse(), self._allowance(needs))
         except (AllocationError, SearchCutShort):
             return Reply.NO
         return Reply.YES if found is not None else Reply.NO
@@ -315,11 +319,11 @@ class DeviceAnswers:
         offer = self._inventory.offer_at(row)
         one = self.wants(needs, offer)
         limit = self.upper_limit(one, offer)
-        pods, steps = 0, 0
-        while pods < limit and self._fits([*one] * (pods + 1), table):
+        pods, steps, allowance = 0, 0, self._allowance(needs)
+        while pods < limit and self._fits([*one] * (pods + 1), table, allowance):
             pods += 1
             steps += sum(want.shape.depth for want in one) * pods
-            if table.is_doubtful or steps > _STEPS_OF_A_COUNT:
+            if table.is_doubtful or steps > _MAX_COUNT_STEPS:
                 table.is_doubtful = True
                 return limit
         return pods
@@ -336,7 +340,7 @@ class DeviceAnswers:
         offer = self._inventory.offer_at(row)
         wants = {number: self.wants(one, offer) for number in limited if (one := needs[number]) is not None}
         fits: dict[tuple[int, ...], None] = {(0,) * len(limited): None}
-        frontier, tries = list(fits), 0
+        frontier, tries, allowance = list(fits), 0, new_allowance()
         while frontier:
             mix = frontier.pop()
             for position, number in enumerate(limited):
@@ -344,7 +348,8 @@ class DeviceAnswers:
                 if more in fits or more[position] > numbers[number]:
                     continue
                 tries += 1
-                found = self._finds([(wants[one], count) for one, count in zip(limited, more, strict=True)])
+                counted = [(wants[one], count) for one, count in zip(limited, more, strict=True)]
+                found = self._finds(counted, allowance)
                 if found is None or tries > _MAX_MIXES:
                     return None
                 if found:
@@ -353,10 +358,11 @@ class DeviceAnswers:
         largest = [mix for mix in fits if not any(_contains(other, mix) for other in fits)]
         return tuple(_spread_out(mix, limited, len(needs)) for mix in sorted(largest))
 
-    def _finds(self, mix: Sequence[tuple[Sequence[Want], int]]) -> bool | None:
+    def _finds(self, mix: Sequence[tuple[Sequence[Want], int]], allowance: Allowance) -> bool | None:
         """Whether so many pods find devices together; None if the search was cut short."""
         try:
-            return self.found([want for wants, count in mix for want in [*wants] * count]) is not None
+            wanted = [want for wants, count in mix for want in [*wants] * count]
+            return self.found(wanted, allowance) is not None
         except SearchCutShort:
             return None
         except AllocationError:
@@ -374,15 +380,21 @@ class DeviceAnswers:
             return MAX_PODS
         return min(MAX_PODS, len(offer.devices) // fewest)
 
-    def _fits(self, wants: Sequence[Want], table: _Table) -> bool:
+    def _fits(self, wants: Sequence[Want], table: _Table, allowance: Allowance) -> bool:
         try:
-            return self.found(wants) is not None
+            return self.found(wants, allowance) is not None
         except SearchCutShort:
             # In doubt, the pod may fit: the count is an upper bound then.
             table.is_doubtful = True
             return True
         except AllocationError:
             return False
+
+
+def _plain_steps(want: Want) -> int:
+    """What a search for the claim takes that never has to go back."""
+    looks = 2 * len(want.shape.requests) + len(want.shape.alternatives)
+    return 4 * want.shape.depth + len(want.offer.devices) * (16 + looks) // 16
 
 
 def _contains(mix: tuple[int, ...], other: tuple[int, ...]) -> bool:

@@ -89,7 +89,8 @@ class ClaimShape:
     @property
     def depth(self) -> int:
         """Calls within calls of a search for it, at most."""
-        return 1 + sum(2 + max(one.count for one in request.alternatives) for request in self.requests)
+        devices = sum(max(one.count for one in request.alternatives) for request in self.requests)
+        return 1 + 2 * len(self.requests) + min(MAX_RESULTS, devices)
 
     @property
     def has_too_many(self) -> bool:

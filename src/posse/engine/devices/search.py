@@ -14,7 +14,13 @@ import msgspec
 from posse.engine.devices.pools import Counters, PoolKey
 from posse.engine.devices.records import AttributeValue, DeviceRecord
 from posse.engine.devices.requests import MAX_RESULTS, Alternative, ClaimShape
-from posse.engine.devices.selecting import Selecting, SelectorFailed, SelectorsTooCostly
+from posse.engine.devices.selecting import (
+    Allowance,
+    Selecting,
+    SelectorFailed,
+    SelectorsTooCostly,
+    new_allowance,
+)
 from posse.engine.devices.shares import Consumption, consumption
 from posse.engine.devices.usage import DevicesInUse
 
@@ -113,8 +119,16 @@ class _ClaimState:
 
 
 class DeviceSearch:
-    def __init__(self, selecting: Selecting, in_use: DevicesInUse, steps: int = MAX_STEPS) -> None:
+    def __init__(
+        self,
+        selecting: Selecting,
+        in_use: DevicesInUse,
+        steps: int = MAX_STEPS,
+        allowance: Allowance | None = None,
+    ) -> None:
+        """The costs of selectors are taken from the allowance."""
         self._selecting = selecting
+        self._allowance = allowance or new_allowance()
         self._in_use = in_use
         self._steps: float = steps
         self._held: dict[DeviceRecord, int] = {}
@@ -132,8 +146,6 @@ class DeviceSearch:
 
         Raise AllocationError or SearchCutShort where that is not known.
         """
-        if sum(want.shape.depth for want in wants) > MAX_DEPTH:
-            raise SearchCutShort
         self._claims = [_ClaimState(want, [], [[] for _ in want.shape.constraints]) for want in wants]
         self._attributes = tuple(
             dict.fromkeys(one.attribute for want in wants for one in want.shape.constraints)
@@ -142,6 +154,8 @@ class DeviceSearch:
         for want in wants:
             if want.shape.has_too_many:
                 raise want.error(f": exceeds the claim limit of {MAX_RESULTS}")
+        if sum(want.shape.depth for want in wants) > MAX_DEPTH:
+            raise SearchCutShort
         for want in wants:
             if not self._has_enough(want):
                 return None
@@ -181,7 +195,7 @@ class DeviceSearch:
 
     def _matches(self, want: Want, wanted: Alternative, device: DeviceRecord) -> bool:
         try:
-            return self._selecting.matches(wanted, device.kind)
+            return self._selecting.matches(wanted, device.kind, self._allowance)
         except SelectorsTooCostly as costly:
             raise SearchCutShort from costly
         except SelectorFailed as failed:
@@ -287,7 +301,10 @@ class DeviceSearch:
             kind = device.kind
             try:
                 selected = tuple(
-                    (self._selecting.projection(one, kind), one.is_admin or one.tolerates(device.taints))
+                    (
+                        self._selecting.projection(one, kind, self._allowance),
+                        one.is_admin or one.tolerates(device.taints),
+                    )
                     for one in self._alternatives
                 )
             except SelectorsTooCostly as costly:

@@ -13,7 +13,7 @@ from posse.engine.devices.needs import DeviceNeeds, NamedClaim, OwnClaim
 from posse.engine.devices.records import DeviceRecord
 from posse.engine.devices.requests import Alternative, ClaimShape, RequestRecord
 from posse.engine.devices.search import AllocationError, Offer, SearchCutShort, Want
-from posse.engine.devices.selecting import SelectorFailed, SelectorsTooCostly
+from posse.engine.devices.selecting import SelectorFailed, SelectorsTooCostly, new_allowance
 from posse.engine.devices.usage import DevicesInUse
 from posse.engine.nodes.arrays import BoolArray
 
@@ -62,12 +62,14 @@ class Shortages:
         self._in_use = in_use
         self._answers = answers
         self._found = _Found((-1, -1))
+        self._allowance = new_allowance()
 
     def find(self, needs: DeviceNeeds, refused: BoolArray) -> tuple[DeviceShortage | ClaimElsewhere, ...]:
         """Why these rows refuse a pod with these needs, which name no extended resources."""
         stamp = self._inventory.version, self._inventory.span_version
         if self._found.stamp != stamp:
             self._found = _Found(stamp)
+        self._allowance = new_allowance()
         elsewhere = refused & ~self._answers.reachable(needs)
         short = refused & ~elsewhere & ~self._answers.in_doubt(needs)
         return (
@@ -149,8 +151,9 @@ class Shortages:
 
     def _is_met_at(self, asked: _Asked, row: int) -> bool:
         alone = replace(asked.shape, requests=(asked.request,))
+        want = Want("", alone, self._inventory.offer_at(row))
         try:
-            return self._answers.found([Want("", alone, self._inventory.offer_at(row))]) is not None
+            return self._answers.found([want], self._allowance) is not None
         except (AllocationError, SearchCutShort):
             return True
 
@@ -176,7 +179,7 @@ class Shortages:
         One that is too costly by now matches for all we know.
         """
         try:
-            return self._answers.selecting.matches(wanted, device.kind)
+            return self._answers.selecting.matches(wanted, device.kind, self._allowance)
         except SelectorFailed:
             return False
         except SelectorsTooCostly:

@@ -8,7 +8,7 @@ from posse.engine.devices.needs import claim_names, pod_claims
 from posse.engine.devices.records import DeviceRecord
 from posse.engine.devices.requests import Alternative
 from posse.engine.devices.search import Want
-from posse.engine.devices.selecting import SelectorFailed, SelectorsTooCostly
+from posse.engine.devices.selecting import SelectorFailed, SelectorsTooCostly, new_allowance
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.pod_record import PodRecord
 from posse.model.pod import Pod
@@ -110,10 +110,11 @@ def _lack(devices: Devices, claim: str, wanted: Alternative) -> DeviceLack:
 
 def _matching(devices: Devices, wanted: Alternative) -> Iterator[DeviceRecord]:
     """A selector that fails on a device does not match it here; the pod's own message tells of that."""
+    allowance = new_allowance()
     for pool in devices.inventory.pools():
         for device in pool.devices:
             try:
-                if devices.answers.selecting.matches(wanted, device.kind):
+                if devices.answers.selecting.matches(wanted, device.kind, allowance):
                     yield device
             except (SelectorFailed, SelectorsTooCostly):
                 continue

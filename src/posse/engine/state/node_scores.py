@@ -76,6 +76,8 @@ class StateRanks:
         """
         self._make_space()
         limits = self._states.limits()
+        if not limits.size:
+            return self._ranks, REFUSED
         ranks = self._ranks[: limits.size]
         present = np.minimum(ranks, limits)
         best = present[present.argmax()]

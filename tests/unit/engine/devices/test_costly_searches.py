@@ -1,8 +1,9 @@
-"""Claims that are puzzles: what all searches of a cycle cost is bounded, and other pods go on."""
+"""Claims that are puzzles: what all searches for a pod cost is bounded, and other pods go on."""
 
 import pytest
 
-from posse.engine.devices import answers, selecting
+from posse.engine.decisions import Evict
+from posse.engine.devices import selecting
 from posse.engine.devices.requests import shape_of
 from posse.engine.devices.search import DeviceSearch
 from posse.engine.devices.selecting import Selecting
@@ -18,6 +19,7 @@ from tests.support.device_objects import (
     matching,
     pod_with_own,
     resource_slice,
+    written,
 )
 from tests.support.engine_driver import Driver, binds, placements, pod_reports
 
@@ -72,19 +74,19 @@ def test_more_devices_than_calls_within_calls_are_not_sought():
 
 
 def test_puzzles_on_many_nodes_share_their_steps(monkeypatch, taken):
-    monkeypatch.setattr(answers, "_STEPS_OF_ALL", 2_000)
+    monkeypatch.setattr(selecting, "_MAX_SHARED_STEPS", 2_000)
     driver = cluster(10, lambda row: different(40, row))
     assert UNDECIDED in told_and_passed(driver, *puzzled())
-    # On intake, in the cycle, and for each node what any search may take.
-    assert len(taken) < 60_000 + 2_000 + 30 * 600
+    # For each node what any search may take, and what all share.
+    assert len(taken) < 2_000 + 30 * 600
 
 
 def test_a_gang_of_puzzles_is_counted_within_bounds(monkeypatch, taken):
-    monkeypatch.setattr(answers, "_STEPS_OF_ALL", 2_000)
+    monkeypatch.setattr(selecting, "_MAX_SHARED_STEPS", 2_000)
     driver = cluster(2, lambda row: different(80, row))
     members = [one for number in range(1, 4) for one in puzzled(f"p{number}", group="g1")]
     assert UNDECIDED in told_and_passed(driver, gang("g1", 3), *members)
-    assert len(taken) < 60_000 + 2_000 + 30 * 1_000
+    assert len(taken) < 3 * 2_000 + 30 * 1_000
 
 
 def test_selectors_that_loop_are_evaluated_within_bounds(monkeypatch):
@@ -93,7 +95,7 @@ def test_selectors_that_loop_are_evaluated_within_bounds(monkeypatch):
     monkeypatch.setattr(
         Selecting,
         "_evaluate",
-        lambda self, text, kind: (evaluated.append(text), evaluate(self, text, kind))[1],
+        lambda self, text, *further: (evaluated.append(text), evaluate(self, text, *further))[1],
     )
     costly = [exact(f"r{i}", 1, *[f"{LOOPS} && {j} >= 0" for j in range(10)]) for i in range(4)]
     one, claims = pod_with_own("p1", tuple(costly))
@@ -102,18 +104,46 @@ def test_selectors_that_loop_are_evaluated_within_bounds(monkeypatch):
     assert len(evaluated) < 40
 
 
-def test_what_was_evaluated_is_known_in_the_next_cycle(monkeypatch):
-    monkeypatch.setattr(selecting, "_MAX_COST", 20_000)
-    one, claims = pod_with_own("p1", (exact("r", 1, *[f"{LOOPS} && {j} >= 0" for j in range(20)]),))
-    driver = cluster(1, lambda row: different(1, row))
-    assert UNDECIDED in told_and_passed(driver, *claims, one)
-    for number in range(20):
-        driver.see(*nodes(1, labels={"try": str(number)}))
-        if binds(driver.decide(number * 1000.0)):
-            return
-    pytest.fail("never bound")
-
-
 def test_the_depth_of_a_claim_counts_its_requests_and_devices():
     spec = claim_spec(exact("a", 3), first_of("b", x=("gpu", 2), y=("gpu", 5)))
     assert shape_of(spec, {"gpu": device_class()}).depth == 1 + (2 + 3) + (2 + 5)
+
+
+def test_the_depth_of_a_claim_is_bounded_by_the_devices_that_it_may_have():
+    spec = claim_spec(first_of("a", x=("gpu", 800), y=("gpu", 1)))
+    assert shape_of(spec, {"gpu": device_class()}).depth == 1 + 2 + 32
+
+
+def test_an_alternative_that_can_never_be_taken_leaves_the_others():
+    one, claims = pod_with_own("p1", (first_of("r", x=("gpu", 800), y=("gpu", 1)),))
+    driver = cluster(1, lambda _: different(1))
+    driver.see(*claims, one)
+    assert driver.bind() == {"p1": "n1"}
+
+
+def test_a_puzzle_takes_nothing_from_the_searches_for_others():
+    driver = cluster(2, lambda row: different(40, row))
+    requests = tuple(exact(f"r{i}") for i in range(3))
+    one, claims = pod_with_own("m1", requests)
+    row = matching(f"{DRIVER}/row", "r0", "r1", "r2")
+    claim = device_claim(claims[0].metadata.name, *requests, owner="m1", constraints=(row,))
+    driver.see(*puzzled(), claim, one)
+    assert list(placements(driver.decide())) == ["m1"]
+
+
+def test_a_puzzle_does_not_keep_others_from_preempting(monkeypatch):
+    monkeypatch.setattr(selecting, "_MAX_COST", 20_000)
+    low, held = pod_with_own("low", (exact("r"),), priority=0)
+    driver = cluster(1, lambda row: different(1, row))
+    driver.see(*held, low)
+    bound = binds(driver.decide())[0]
+    driver.confirm(low, on="n1")
+    driver.see(written(held[0], bound.claims[0]))
+    costly = tuple(exact(f"r{i}", 1, *[f"{LOOPS} && {j} >= {i}" for j in range(10)]) for i in range(20))
+    hard, costly_claims = pod_with_own("p1", costly, priority=200)
+    high, claims = pod_with_own(
+        "m1", (exact("r", 1, "device.attributes['dra.example.com'].number == 0"),), priority=100
+    )
+    driver.see(*costly_claims, hard, *claims, high)
+    evicted = [one for _ in range(3) for one in driver.decide(60.0) if isinstance(one, Evict)]
+    assert [one.pod.name for one in evicted] == ["low"]
