@@ -34,6 +34,8 @@ _MAX_SOLVED = 100_000
 _NOTHING = Offer((), {})
 _MIN_STEPS = 300
 """What a search may take at any rate, beside what it takes to see every device a few times."""
+_MAX_OWN_STEPS = 5_000
+"""What a search may take beside the allowance."""
 _MAX_COUNT_STEPS = 60_000
 """Of the searches that count the pods of a node."""
 MAX_PODS = 256
@@ -234,7 +236,7 @@ class DeviceAnswers:
 
     def _searched(self, wants: Sequence[Want], in_use: DevicesInUse, allowance: Allowance) -> Solution | None:
         """What a search takes beyond its own steps, it takes from the allowance."""
-        own = _MIN_STEPS + sum(map(_plain_steps, wants))
+        own = min(_MAX_OWN_STEPS, _MIN_STEPS + sum(map(_plain_steps, wants)))
         search = DeviceSearch(self.selecting, in_use, own + min(allowance.steps, MAX_STEPS), allowance)
         allowed = search.steps_left
         try:
@@ -323,7 +325,7 @@ class DeviceAnswers:
         while pods < limit and self._fits([*one] * (pods + 1), table, allowance):
             pods += 1
             steps += sum(want.shape.depth for want in one) * pods
-            if table.is_doubtful or steps > _MAX_COUNT_STEPS:
+            if table.is_doubtful or steps > _MAX_COUNT_STEPS or allowance.steps <= 0:
                 table.is_doubtful = True
                 return limit
         return pods

@@ -17,6 +17,7 @@ from posse.engine.devices.needs import DeviceNeeds, NamedClaim, OwnClaim, claim_
 from posse.engine.devices.plugin_nodes import PluginNodes
 from posse.engine.devices.promises import HeldDevices, Promise, used_of
 from posse.engine.devices.search import AllocationError, Grant, SearchCutShort
+from posse.engine.devices.selecting import small_allowance
 from posse.engine.devices.usage import DevicesInUse, UsedDevice
 from posse.engine.keys import ClaimKey
 from posse.engine.nodes.arrays import BoolArray, Rows
@@ -182,7 +183,7 @@ class Proposals:
                 self.answers.want(claim, self.inventory.offer_at_all(list(dict.fromkeys(rows[key]))))
                 for key, claim in claims.items()
             ]
-            solution = self.answers.found(wants)
+            solution = self.answers.found(wants, small_allowance())
         except (AllocationError, SearchCutShort):
             solution = None
         finally:

@@ -12,6 +12,7 @@ _MAX_COST = 500_000
 """Of all evaluations for one pod, as long as devices do not change; one alone may take twice as much."""
 _MAX_SHARED_STEPS = 60_000
 """Of all searches for one pod, beyond what each may take at any rate: less than a second."""
+_MAX_REPEATED_STEPS = 2_000
 _MAX_KNOWN = 500_000
 """Answers that are remembered; claims that are gone leave theirs behind."""
 
@@ -40,6 +41,11 @@ class Allowance:
 
 def new_allowance() -> Allowance:
     return Allowance(_MAX_SHARED_STEPS, _MAX_COST)
+
+
+def small_allowance() -> Allowance:
+    """For a single search of many: always the same, so that it finds again what it has found."""
+    return Allowance(_MAX_REPEATED_STEPS, _MAX_COST)
 
 
 class Selecting:
