@@ -3,11 +3,9 @@
 Only the shape and the limits are judged here; whether the values are allowed is for the rules of the kind.
 """
 
-from collections.abc import Iterable
-from typing import Any
-
 import msgspec
 
+from posse.apiserver.json_outline import depth_of, outline_of, values_in
 from posse.apiserver.requests import WriteOptions
 from posse.kinds.machinery.conversion import to_storage, to_version, version_of
 from posse.kinds.machinery.errors import ApiError, bad_request, invalid
@@ -137,9 +135,9 @@ def cleaned(body: Json) -> tuple[Json, int]:
         raise bad_request(f"the object contains text that is not Unicode: {error.reason}") from error
     except RecursionError as error:
         raise nested_too_deeply() from error
-    # Every level opens a bracket; only an object that has so many of them need be walked through.
+    # Every level opens a bracket; only in an object that has so many of them need levels be counted.
     brackets = text.count(b"{") + text.count(b"[")
-    if brackets > NESTING_MAX and _is_too_deep(body):
+    if brackets > NESTING_MAX and depth_of(outline_of(text)) > NESTING_MAX:
         raise nested_too_deeply()
     # Every value follows a bracket or a comma.
     values_at_most = brackets + text.count(b",")
@@ -159,24 +157,7 @@ def _values(body: Json) -> int:
     metadata = body.get("metadata")
     if isinstance(metadata, dict):
         body = body | {"metadata": {name: item for name, item in metadata.items() if name != "managedFields"}}
-    count, level = 0, [body]
-    while level:
-        level = [member for item in level for member in _members(item)]
-        count += len(level)
-    return count
-
-
-def _is_too_deep(body: Json) -> bool:
-    level: list[Any] = [body]
-    for _ in range(NESTING_MAX):
-        level = [member for item in level for member in _members(item)]
-    return any(isinstance(item, dict | list) for item in level)
-
-
-def _members(item: Any) -> Iterable[Any]:
-    if isinstance(item, dict):
-        return item.values()
-    return item if isinstance(item, list) else ()
+    return values_in(outline_of(_encode(body)))
 
 
 def _unknown(struct: type[Shape], body: Json, old: Json | None) -> list[str]:
