@@ -1,6 +1,7 @@
 """On which rows a pod would find devices for its claims: searched once for all rows of equal state."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -13,6 +14,7 @@ from posse.engine.devices.needs import DeviceNeeds, NamedClaim, OwnClaim
 from posse.engine.devices.promises import HeldDevices
 from posse.engine.devices.requests import ClaimShape
 from posse.engine.devices.search import (
+    MAX_DEPTH,
     MAX_STEPS,
     AllocationError,
     AllocationFault,
@@ -36,8 +38,6 @@ _MIN_STEPS = 300
 """What a search may take at any rate, beside what it takes to see every device a few times."""
 _MAX_OWN_STEPS = 5_000
 """What a search may take beside the allowance."""
-_MAX_COUNT_STEPS = 60_000
-"""Of the searches that count the pods of a node."""
 MAX_PODS = 256
 """Pods of one class that are counted on a node; more than any node has devices for."""
 
@@ -228,19 +228,22 @@ class DeviceAnswers:
 
         Raise AllocationError or SearchCutShort where that is not known.
         """
-        try:
-            return self._searched(wants, self._in_use, allowance or new_allowance())
-        except SearchCutShort:
-            self._cut_short_at = self._inventory.version
-            raise
+        with self._limited(wants, self._in_use, allowance or new_allowance()) as search:
+            return search.run(wants)
 
-    def _searched(self, wants: Sequence[Want], in_use: DevicesInUse, allowance: Allowance) -> Solution | None:
-        """What a search takes beyond its own steps, it takes from the allowance."""
+    @contextmanager
+    def _limited(
+        self, wants: Sequence[Want], in_use: DevicesInUse, allowance: Allowance
+    ) -> Iterator[DeviceSearch]:
+        """Give a search for these claims; what it takes beyond its own steps, it takes from the allowance."""
         own = min(_MAX_OWN_STEPS, _MIN_STEPS + sum(map(_plain_steps, wants)))
         search = DeviceSearch(self.selecting, in_use, own + min(allowance.steps, MAX_STEPS), allowance)
         allowed = search.steps_left
         try:
-            return search.run(wants)
+            yield search
+        except SearchCutShort:
+            self._cut_short_at = self._inventory.version
+            raise
         finally:
             allowance.steps -= max(0, allowed - search.steps_left - own)
 
@@ -308,27 +311,34 @@ class DeviceAnswers:
         offer = self._inventory.empty_offer_at(row)
         try:
             wants = [self.want(claim, offer) for claim in needs.claims if self.is_waiting(claim)]
-            found = self._searched(wants, DevicesInUse(), self._allowance(needs))
+            with self._limited(wants, DevicesInUse(), self._allowance(needs)) as search:
+                found = search.run(wants)
         except (AllocationError, SearchCutShort):
             return Reply.NO
         return Reply.YES if found is not None else Reply.NO
 
     def _count(self, needs: DeviceNeeds, row: int, _state: int, table: _Table) -> int:
-        """Raised by one until a search for the devices of so many pods together fails.
+        """One search for as many pods as there may be: in it, as many find devices together as ever do.
 
-        Where this takes too many steps, as many as there may be at most.
+        Where it takes too many steps, as many as there may be at most.
         """
         offer = self._inventory.offer_at(row)
         one = self.wants(needs, offer)
         limit = self.upper_limit(one, offer)
-        pods, steps, allowance = 0, 0, self._allowance(needs)
-        while pods < limit and self._fits([*one] * (pods + 1), table, allowance):
-            pods += 1
-            steps += sum(want.shape.depth for want in one) * pods
-            if table.is_doubtful or steps > _MAX_COUNT_STEPS or allowance.steps <= 0:
-                table.is_doubtful = True
-                return limit
-        return pods
+        if not one or not limit:
+            return limit
+        pods = min(limit, MAX_DEPTH // sum(want.shape.depth for want in one))
+        wants = [*one] * pods
+        try:
+            with self._limited(wants, self._in_use, self._allowance(needs)) as search:
+                served = search.most(wants) // len(one)
+        except SearchCutShort:
+            served = pods
+            table.is_doubtful = True
+        if served < pods:
+            return served
+        table.is_doubtful = table.is_doubtful or pods < limit
+        return limit
 
     def counts_exactly(self, needs: DeviceNeeds) -> bool:
         """Whether no search behind `most` was cut short so far."""
@@ -381,16 +391,6 @@ class DeviceAnswers:
         if not fewest or any(device.kind.is_shareable for device in offer.devices):
             return MAX_PODS
         return min(MAX_PODS, len(offer.devices) // fewest)
-
-    def _fits(self, wants: Sequence[Want], table: _Table, allowance: Allowance) -> bool:
-        try:
-            return self.found(wants, allowance) is not None
-        except SearchCutShort:
-            # In doubt, the pod may fit: the count is an upper bound then.
-            table.is_doubtful = True
-            return True
-        except AllocationError:
-            return False
 
 
 def _plain_steps(want: Want) -> int:

@@ -24,6 +24,8 @@ from posse.engine.nodes.arrays import BoolArray, Rows
 from posse.engine.nodes.node_table import NodeTable
 from posse.model.pod import Pod
 
+_MAX_REFUSED = 10_000
+
 
 class DevicePlacement(msgspec.Struct, frozen=True, eq=False, gc=False):
     """A pod on a node, with the claims that it uses by promise."""
@@ -67,6 +69,8 @@ class Proposals:
     """Pods of the draft in progress, whose devices may still change."""
     _reserved: dict[str, tuple[UsedDevice, ...]] = field(default_factory=dict)
     """Devices held for pods with a nominated node, by uid, while others are tried."""
+    _refused: dict[tuple[DeviceNeeds, int], tuple[int, ...]] = field(default_factory=dict)
+    """Needs and rows for which devices of the draft were searched in vain, and the state at that time."""
 
     @property
     def open_rows(self) -> list[int]:
@@ -80,13 +84,31 @@ class Proposals:
         refused = ~found & self.nodes.alive[rows]
         # Rows with pods of the draft differ by these; others are equal if their states are.
         for position in np.flatnonzero(refused & has_open).tolist():
-            found[position] = self._revised(needs, None, int(numbers[position])) is not None
+            found[position] = self._is_revisable(needs, int(numbers[position]))
         others = np.flatnonzero(refused & ~has_open) if needs.spans_nodes else ()
         if len(others):
             states = self.inventory.row_states()[numbers[others]]
             _, firsts, kinds = np.unique(states, return_index=True, return_inverse=True)
             samples = numbers[others][firsts].tolist()
-            found[others] = np.array([self._revised(needs, None, row) is not None for row in samples])[kinds]
+            found[others] = np.array([self._is_revisable(needs, row) for row in samples])[kinds]
+
+    def _is_revisable(self, needs: DeviceNeeds, row: int) -> bool:
+        """Filters, counts and reports ask the same of one draft."""
+        inventory = self.inventory
+        state = (
+            inventory.version,
+            inventory.span_version,
+            self.held.changes,
+            int(inventory.row_states()[row]),
+        )
+        if self._refused.get((needs, row)) == state:
+            return False
+        is_found = self._revised(needs, None, row) is not None
+        if not is_found:
+            if len(self._refused) >= _MAX_REFUSED:
+                self._refused.clear()
+            self._refused[needs, row] = state
+        return is_found
 
     # --- pods on nodes -----------------------------------------------------------------------------------
 

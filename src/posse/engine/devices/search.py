@@ -7,6 +7,7 @@ so, since it has proven nothing.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import msgspec
@@ -113,6 +114,8 @@ _Undo = tuple[DeviceRecord, Consumption | None, bool, int]
 @dataclass(slots=True, eq=False)
 class _ClaimState:
     want: Want
+    like: "_ClaimState | None"
+    """The last claim before it that asks for the same of the same devices."""
     grants: list[Grant] = field(default_factory=list)
     values: list[list[AttributeValue]] = field(default_factory=list)
     """By constraint: the values of the devices so far."""
@@ -136,6 +139,8 @@ class DeviceSearch:
         self._consumed: dict[tuple[DeviceRecord, str], int] = {}
         self._counted: dict[tuple[PoolKey, str, str], int] = {}
         self._claims: list[_ClaimState] = []
+        self._most = 0
+        """Claims that had devices together at some time."""
         self._likeness: dict[DeviceRecord, int] = {}
         self._projections: dict[object, int] = {}
         self._attributes: tuple[str, ...] = ()
@@ -146,7 +151,7 @@ class DeviceSearch:
 
         Raise AllocationError or SearchCutShort where that is not known.
         """
-        self._claims = [_ClaimState(want, [], [[] for _ in want.shape.constraints]) for want in wants]
+        self._claims = _claim_states(wants)
         self._attributes = tuple(
             dict.fromkeys(one.attribute for want in wants for one in want.shape.constraints)
         )
@@ -162,6 +167,16 @@ class DeviceSearch:
         if not self._claim(0):
             return None
         return [tuple(state.grants) for state in self._claims]
+
+    def most(self, wants: Sequence[Want]) -> int:
+        """How many of these claims find devices together: the first, the first two, and so on; none if one of
+        them finds too few by itself.
+
+        Raise SearchCutShort where that is not known.
+        """
+        with suppress(AllocationError):
+            self.run(wants)
+        return self._most
 
     @property
     def steps_left(self) -> int:
@@ -205,6 +220,7 @@ class DeviceSearch:
             raise want.error(problem, wanted.name) from failed
 
     def _claim(self, number: int) -> bool:
+        self._most = max(self._most, number)
         return number == len(self._claims) or self._request(number, 0)
 
     def _request(self, number: int, index: int) -> bool:
@@ -217,7 +233,8 @@ class DeviceSearch:
             if len(state.grants) + wanted.count > MAX_RESULTS:
                 continue
             if wanted.count:
-                found = self._pick(number, index, wanted, wanted.count, 0)
+                start = _first_position(state) if not index and len(request.alternatives) == 1 else 0
+                found = self._pick(number, index, wanted, wanted.count, start)
             else:
                 found = self._take_all(number, index, wanted)
             if found:
@@ -421,3 +438,22 @@ class DeviceSearch:
         self._forget(state, constrained)
         if not is_admin:
             self._hold(device, share, -1)
+
+
+def _claim_states(wants: Sequence[Want]) -> list[_ClaimState]:
+    states: list[_ClaimState] = []
+    last: dict[tuple[int, int], _ClaimState] = {}
+    for want in wants:
+        key = id(want.shape), id(want.offer.devices)
+        state = _ClaimState(want, last.get(key), [], [[] for _ in want.shape.constraints])
+        states.append(state)
+        last[key] = state
+    return states
+
+
+def _first_position(state: _ClaimState) -> int:
+    """Where the claim's first device may be at the earliest.
+
+    Claims that ask for the same can change places, so the first solution has their first devices in order.
+    """
+    return state.like.grants[0].position if state.like is not None else 0
