@@ -31,6 +31,8 @@ _STEPS_PER_LEAF = 4
 _FURTHER_STEPS = 400
 _FEW_STEPS = 40
 """Pod groups tried before a tree is refused; some more are added for every group in it."""
+_MAX_BEYOND_LEAVES = 2_000
+"""Of these, as many at most beside one for each group."""
 
 
 def steps_allowed(state: ClusterState) -> int:
@@ -102,7 +104,9 @@ def _searches(
     state: ClusterState, draft: Draft, root: Root, top: Part, plan: Mapping[str, str], *, is_thorough: bool
 ) -> Iterator[TreeSearch]:
     """First as planned or nominated; then anywhere, and last in another order."""
-    steps = _STEPS_PER_LEAF * len(root.leaves) + (_FURTHER_STEPS if is_thorough else _FEW_STEPS)
+    leaves = len(root.leaves)
+    steps = _STEPS_PER_LEAF * leaves + (_FURTHER_STEPS if is_thorough else _FEW_STEPS)
+    steps = min(steps, leaves + _MAX_BEYOND_LEAVES)
     members = root.unattached()
     given = plan or nominated_places(members)
     if given:

@@ -120,6 +120,8 @@ class TreeSearch:
         """Start as many children as the minimum requires."""
         children = self._in_order(part.children)
         needed = part.minimum - part.started_count
+        are_interchangeable = self._are_interchangeable(children)
+        before = self.draft.checkpoint()
         chosen: list[_Chosen] = []
         position = 0
         left_out: tuple[int, ...] = ()
@@ -138,11 +140,26 @@ class TreeSearch:
             # The chosen children allow nothing more: the last one goes elsewhere, or is left out.
             if not chosen:
                 return
+            if are_interchangeable and len(chosen) < needed:
+                self.draft.roll_back(before)
+                return
             last = chosen[-1]
             position, left_out = last.position, last.left_out
             if not last.goes_on():
                 chosen.pop()
                 left_out = (*left_out, last.likeness)
+
+    def _are_interchangeable(self, children: Sequence[Part]) -> bool:
+        """Whether as many of them start as ever can, wherever each goes: all are equal groups of equal pods."""
+        if len({self._likeness(child) for child in children}) != 1:
+            return False
+        one = children[0]
+        return (
+            not one.children
+            and not one.topology_key
+            and not one.minimum_resources
+            and len(classes_of(self.state, one.own_unattached())) == 1
+        )
 
     def _in_order(self, children: Sequence[Part]) -> list[Part]:
         able = [child for child in children if not child.is_started and child.is_admissible]

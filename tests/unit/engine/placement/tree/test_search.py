@@ -28,6 +28,16 @@ def test_what_need_not_start_has_steps_of_its_own():
     search.draft.roll_back()
 
 
+def test_equal_groups_are_tried_once_each():
+    driver = Driver(node(cpu="9"), composite("root", 20), *groups(*[2] * 20))
+    known = driver.engine._knowledge
+    top = root_of(known.groups, GroupKey(NAMESPACE, "root", is_composite=True)).top
+    search = TreeSearch(known.state, Draft(known.state), steps_left=100, further_steps=0)
+    assert list(search.ways(top, None)) == []
+    assert search.steps_left == 95, "four groups start, the fifth does not, and that is all"
+    assert search.draft.placed() == ()
+
+
 def tight_racks(**options):
     """Each rack is filled to the last core but one; found by comparison with a longer search."""
     racks = [node(f"n{size}", cpu=str(size), labels={"rack": f"r{size}"}) for size in (6, 10, 11)]
