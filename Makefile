@@ -36,7 +36,7 @@ test-crash: $(READY) ## Power cuts, flipped bits and 500 kills of `posse up` bes
 fuzz: $(READY) ## Odd input for decoding, patches, selectors, CEL, engines and a whole `posse up` (ARGS="--requests 10000 --seed 7")
 	@$(BIN)/python -m tests.fuzz $(ARGS)
 
-attack: $(READY) ## What tenants may send to a `posse up`, one by one: seconds until it is answered and others go on (ARGS="'^apply'")
+attack: $(READY) ## What tenants may send to a `posse up`, one by one: seconds until it is answered and others go on (ARGS="'^apply' --control-plane kubernetes")
 	@$(BIN)/python -m tests.threats $(ARGS)
 
 soak: $(READY) ## Two hours of churn: memory, file and latency stay flat (ARGS="--minutes 20")

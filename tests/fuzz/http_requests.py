@@ -66,13 +66,15 @@ QUERIES += [
 
 
 class Server:
-    def __init__(self, folder):
+    def __init__(self, folder, control_plane="embedded"):
         self._folder = folder
+        self._control_plane = control_plane
         self.log = folder / "log"
 
     async def __aenter__(self):
         self._folder.mkdir(parents=True)
         words = ["up", "--port", "0", "--data-dir", str(self._folder / "data"), "--nodes", "4"]
+        words += ["--control-plane", self._control_plane]
         with self.log.open("w") as log:
             self._process = subprocess.Popen(  # noqa: ASYNC220 - nothing else is under way
                 [sys.executable, "-m", "posse", *words],

@@ -247,6 +247,7 @@ CONCERT_ATTACKS = {
     "groups: a chain": lambda: chain(60),
     "groups: a ring": lambda: ring(30),
     "groups: a star": lambda: star(100),
+    "groups: a large star": lambda: star(1_000),
     "groups: that flap": lambda: [
         *gangs(1, 3, lambda *_: "100"),
         *patched(f"{GROUPS}/poison", 200, lambda i: {"metadata": {"annotations": {"a": str(i)}}}),
