@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from posse.engine.devices.pools import Counters, PoolKey
-from posse.engine.devices.records import AttributeValue, DeviceRecord
+from posse.engine.devices.records import AttributeValue, DeviceKind, DeviceRecord
 from posse.engine.devices.requests import MAX_RESULTS, Alternative, ClaimShape
 from posse.engine.devices.selecting import (
     Allowance,
@@ -141,6 +141,10 @@ class DeviceSearch:
         self._claims: list[_ClaimState] = []
         self._most = 0
         """Claims that had devices together at some time."""
+        self._taken_of: dict[int, list[bool]] = {}
+        """By id of the devices of an offer."""
+        self._matching: dict[int, dict[DeviceKind, bool]] = {}
+        """By id of what is wanted."""
         self._likeness: dict[DeviceRecord, int] = {}
         self._projections: dict[object, int] = {}
         self._attributes: tuple[str, ...] = ()
@@ -161,8 +165,8 @@ class DeviceSearch:
                 raise want.error(f": exceeds the claim limit of {MAX_RESULTS}")
         if sum(want.shape.depth for want in wants) > MAX_DEPTH:
             raise SearchCutShort
-        for want in wants:
-            if not self._has_enough(want):
+        for state in self._claims:
+            if state.like is None and not self._has_enough(state.want):
                 return None
         if not self._claim(0):
             return None
@@ -245,26 +249,42 @@ class DeviceSearch:
         if not missing:
             return self._request(number, index + 1)
         state = self._claims[number]
-        devices = state.want.offer.devices
+        devices, held = state.want.offer.devices, self._held
+        taken, matching = self._taken(devices), self._matching.setdefault(id(wanted), {})
         tried: dict[tuple[int, int, PoolKey], None] = {}
+        seen = start
         for position in range(start, len(devices)):
             device = devices[position]
-            self._steps -= 1 / _GLANCES
-            if not (wanted.is_admin or self._is_open(device)):
+            if not wanted.is_admin and (taken[position] or (device in held and not device.kind.is_shareable)):
                 continue
-            if not self._matches(state.want, wanted, device):
+            matches = matching.get(device.kind)
+            if matches is None:
+                matches = matching[device.kind] = self._matches(state.want, wanted, device)
+            if not matches:
                 continue
-            likeness = self._likeness_of(device), self._held.get(device, 0), device.pool
+            likeness = self._likeness_of(device), held.get(device, 0), device.pool
             if likeness in tried:
                 continue
+            self._steps -= (position + 1 - seen) / _GLANCES
+            seen = position + 1
             undo = self._take(state, index, wanted, position)
+            # Administrators may have a device once for each claim, which is no likeness.
+            if undo is not None or not wanted.is_admin:
+                tried[likeness] = None
             if undo is None:
                 continue
-            tried[likeness] = None
             if self._pick(number, index, wanted, missing - 1, position + 1):
                 return True
             self._give_back(state, undo)
+        self._steps -= (len(devices) - seen) / _GLANCES
         return False
+
+    def _taken(self, devices: tuple[DeviceRecord, ...]) -> list[bool]:
+        """By position: whether others have the device and it cannot be shared."""
+        known = self._taken_of.get(id(devices))
+        if known is None:
+            known = self._taken_of[id(devices)] = [not self._is_free(device) for device in devices]
+        return known
 
     def _take_all(self, number: int, index: int, wanted: Alternative) -> bool:
         """Every device that matches, or none: one that cannot be had fails the request."""

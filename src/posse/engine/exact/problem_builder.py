@@ -4,7 +4,7 @@ A problem models resources, the nodes allowed for pods, and topology keys. Where
 nothing is asked.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,10 +88,13 @@ class ProblemBuilder:
         return np.array(ids, dtype=np.int64).reshape(len(ids), rows.size)
 
     def demand(self, part: Part) -> GroupDemand:
+        return self._demand(part, {index: number for number, index in enumerate(self.resources)})
+
+    def _demand(self, part: Part, numbers: Mapping[int, int]) -> GroupDemand:
+        """`numbers`: of the resources, by index."""
         key = self.keys.index(part.topology_key) if part.topology_key else None
         domain = self._pinned(part) if part.topology_key else None
-        children = tuple(self.demand(child) for child in _able(self.state, part))
-        numbers = {index: number for number, index in enumerate(self.resources)}
+        children = tuple(self._demand(child, numbers) for child in _able(self.state, part))
         minimum = tuple((numbers[index], amount) for index, amount in self._minimum_resources(part))
         return GroupDemand(missing(part), tuple(self._pod_sets(part)), children, key, domain, minimum)
 

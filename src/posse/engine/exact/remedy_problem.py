@@ -293,12 +293,13 @@ def _units(ground: _Ground, groups: GroupBook, root: Root) -> list[Unit]:
 
 def _taken(ground: _Ground, units: Sequence[Unit]) -> IntArray:
     """By resource, by node of the problem."""
-    taken = np.zeros((len(ground.asking.resources), ground.rows.size), dtype=np.int64)
+    resources = ground.asking.resources
+    taken = np.zeros((len(resources), ground.rows.size), dtype=np.int64)
     for record in (record for unit in units for record in unit.records):
         node = ground.numbers.get(record.node)
         if node is not None:
             amounts = dict(record.pod_class.requests)
-            taken[:, node] += [amounts.get(resource, 0) for resource in ground.asking.resources]
+            taken[:, node] += [amounts.get(resource, 0) for resource in resources]
     return taken
 
 
