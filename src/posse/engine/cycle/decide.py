@@ -156,9 +156,11 @@ class DecisionLoop:
         knowledge = self._knowledge
         if not knowledge.state.devices.has_unchecked:
             return
-        faulty = dict.fromkeys(knowledge.state.devices.take_faulty())
-        for record in list(knowledge.pods.values()) if faulty else ():
-            if not record.node and record.pod_class.devices in faulty:
+        waiting = [one for one in knowledge.pods.values() if not one.node and one.pod_class.devices]
+        wanted = dict.fromkeys(needs for one in waiting if (needs := one.pod_class.devices))
+        faulty = dict.fromkeys(knowledge.state.devices.take_faulty(wanted))
+        for record in waiting if faulty else ():
+            if record.pod_class.devices in faulty:
                 reclassify(knowledge, record)
                 requeue(knowledge, record)
 

@@ -3,7 +3,7 @@
 Pods without claims never come here.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 import numpy as np
@@ -161,9 +161,9 @@ class Devices:
     def has_unchecked(self) -> bool:
         return bool(self._unchecked)
 
-    def take_faulty(self) -> list[DeviceNeeds]:
-        """Needs that could be decided on, and cannot any more since devices have changed."""
-        unchecked, self._unchecked = self._unchecked, {}
+    def take_faulty(self, waiting: Collection[DeviceNeeds]) -> list[DeviceNeeds]:
+        """Needs of waiting pods that could be decided on, and cannot any more since devices have changed."""
+        unchecked, self._unchecked = [needs for needs in self._unchecked if needs in waiting], {}
         for needs in unchecked:
             if needs not in self._faults:
                 self._faults[needs] = self.fault(needs)
