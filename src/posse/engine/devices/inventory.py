@@ -147,6 +147,7 @@ class Inventory:
     def _read(self, key: PoolKey) -> Sequence[str]:
         known = self._slices.get(key)
         if not known:
+            self._reader.forget(key)
             return ()
         pool = self._pools[key] = self._reader.read(list(known.values()), list(self._rules.values()))
         self.slow_pools += pool.is_slow

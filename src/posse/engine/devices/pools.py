@@ -5,6 +5,7 @@ devices. Its nodes are known all the same, to tell pods there what is wrong.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -58,9 +59,26 @@ def pool_key(one: ResourceSlice) -> PoolKey:
     return one.spec.driver, one.spec.pool.name
 
 
+class _SliceDevices(NamedTuple):
+    """What was read of a slice."""
+
+    where: ResourceSlice
+    devices: tuple[DeviceRecord, ...]
+
+
 class PoolReader:
+    """A slice that has not changed is not read again with the others of its pool."""
+
     def __init__(self) -> None:
         self.kinds = DeviceKinds()
+        self._read: dict[PoolKey, dict[str, _SliceDevices]] = {}
+        """By pool, by name of the slice."""
+        self._rules: tuple[DeviceTaintRule, ...] = ()
+        """With which these were read."""
+
+    def forget(self, key: PoolKey) -> None:
+        """The pool has no slices any more."""
+        self._read.pop(key, None)
 
     def read(self, known: Sequence[ResourceSlice], rules: Sequence[DeviceTaintRule]) -> PoolRecord:
         """The pool that these slices, of all generations, describe."""
@@ -75,7 +93,7 @@ class PoolReader:
         error = ""
         try:
             counters = _counters(slices)
-            devices = [self._device(one, device, rules) for one in slices for device in one.spec.devices]
+            devices = self._devices(key, slices, tuple(rules))
             _check(devices, counters)
         except (QuantityError, PoolError) as wrong:
             error = str(wrong)
@@ -98,6 +116,22 @@ class PoolReader:
                 bool(error),
             ),
         )
+
+    def _devices(
+        self, key: PoolKey, slices: Sequence[ResourceSlice], rules: tuple[DeviceTaintRule, ...]
+    ) -> list[DeviceRecord]:
+        if rules != self._rules:
+            self._read.clear()
+            self._rules = rules
+        before, read = self._read.pop(key, {}), self._read.setdefault(key, {})
+        for where in slices:
+            name = where.metadata.name
+            known = before.get(name)
+            if known is None or known.where is not where:
+                made = tuple([self._device(where, device, rules) for device in where.spec.devices])
+                known = _SliceDevices(where, made)
+            read[name] = known
+        return [device for one in read.values() for device in one.devices]
 
     def _device(self, where: ResourceSlice, device: Device, rules: Sequence[DeviceTaintRule]) -> DeviceRecord:
         spec, kind = where.spec, self.kinds.kind(where.spec.driver, device)

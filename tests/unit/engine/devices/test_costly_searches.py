@@ -147,3 +147,16 @@ def test_a_puzzle_does_not_keep_others_from_preempting(monkeypatch):
     driver.see(*costly_claims, hard, *claims, high)
     evicted = [one for _ in range(3) for one in driver.decide(60.0) if isinstance(one, Evict)]
     assert [one.pod.name for one in evicted] == ["low"]
+
+
+def test_needs_of_pods_that_are_gone_are_not_searched_again(taken):
+    driver = cluster(1, lambda row: different(12, row))
+    claim, one = puzzled()
+    driver.see(claim, one)
+    driver.decide()
+    driver.lose(one)
+    driver.decide()
+    taken.clear()
+    driver.see(resource_slice("n1", different(13)))
+    driver.decide()
+    assert taken == []
