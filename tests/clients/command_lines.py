@@ -7,6 +7,7 @@ from pathlib import Path
 from tests.clients.outcome import ran
 
 CHART = Path(__file__).parent / "chart"
+WAITING = ("--wait", "--timeout", "120s")
 MANIFEST = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {a: '1'}\n"
 
 
@@ -36,16 +37,16 @@ def use_helm(program: Path, environment: Mapping[str, str], home: Path) -> None:
         ]
         return ran(command, environment)
 
-    helm("install", "trial", str(CHART), "--create-namespace")
+    helm("install", "trial", str(CHART), "--create-namespace", *WAITING)
     assert colours() == "red"
-    helm("upgrade", "trial", str(CHART), "--set", "colour=blue")
+    helm("upgrade", "trial", str(CHART), "--set", "colour=blue", "--set", "servers=3", *WAITING)
     assert colours() == "blue"
-    helm("rollback", "trial", "1")
+    helm("rollback", "trial", "1", *WAITING)
     assert colours() == "red"
     [release] = json.loads(helm("list", "-o", "json"))
     assert (release["revision"], release["status"]) == ("3", "deployed")
-    helm("uninstall", "trial")
-    assert ran(["kubectl", "get", "jobs,services", "-n", name, "-o", "name"], environment) == ""
+    helm("uninstall", "trial", *WAITING)
+    assert ran(["kubectl", "get", "jobs,services,deployments", "-n", name, "-o", "name"], environment) == ""
 
 
 def use_kubectl(program: Path, environment: Mapping[str, str], home: Path) -> None:
