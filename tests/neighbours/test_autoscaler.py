@@ -41,9 +41,9 @@ def kubectl(plane, tmp_path_factory):
 
 
 @contextmanager
-def scheduler(plane):
-    """Posse as it is installed, with the rights of its account."""
-    running = PosseRun(plane, install_posse(plane, words=["--provisioning-requests"]))
+def scheduler(plane, name):
+    """Posse as it is installed, with the rights of its account and a log of this name."""
+    running = PosseRun(plane, install_posse(plane, words=["--provisioning-requests"]), name)
     running.start()
     try:
         running.wait_until_ready()
@@ -61,7 +61,7 @@ def templates(kubectl):
 
 
 def test_a_waiting_gang_gets_one_request_that_is_withdrawn_when_it_has_started(plane, kubectl, tmp_path):
-    with scheduler(plane), ClusterApi(plane.kubeconfig(), tmp_path / "discovered") as api:
+    with scheduler(plane, "asking"), ClusterApi(plane.kubeconfig(), tmp_path / "discovered") as api:
         api.create(*(node(f"n-{number}", cpu="2", **{RACK: "r-1"}) for number in range(2)))
         constraint = {"schedulingConstraints": {"topology": [{"key": RACK}]}}
         group = gang("trainer", 4)
@@ -99,7 +99,10 @@ def test_a_waiting_gang_gets_one_request_that_is_withdrawn_when_it_has_started(p
 
 def test_without_that_api_nothing_is_asked_for(plane, kubectl, tmp_path):
     kubectl("delete crd provisioningrequests.autoscaling.x-k8s.io")
-    with scheduler(plane) as running, ClusterApi(plane.kubeconfig(), tmp_path / "discovered") as api:
+    with (
+        scheduler(plane, "not-asking") as running,
+        ClusterApi(plane.kubeconfig(), tmp_path / "discovered") as api,
+    ):
         api.create(
             gang("lonely", 3), *(pod(f"lonely-{i}", group="lonely", scheduler="posse") for i in range(3))
         )
