@@ -6,8 +6,9 @@ import sys
 from posse.cli.up.programs import telling_progress
 from posse.control_plane.assets import OWN_PROGRAMS, RELEASES, MissingProgramError, own_folder
 from posse.control_plane.building import BuildError, build_all
+from posse.control_plane.go_modules import ETCD
 
-MODULES = [release.module for release in RELEASES if release.module]
+MODULES = [ETCD, *(release.module for release in RELEASES if release.module)]
 
 
 def main() -> int:

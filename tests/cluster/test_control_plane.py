@@ -1,5 +1,7 @@
 """The control plane itself, before anything of Posse: right versions, right APIs, and kube-scheduler finds its way."""
 
+import json
+
 import pytest
 
 from tests.cluster.cluster_api import ClusterApi, wait_until
@@ -23,6 +25,17 @@ def test_it_serves_the_whole_workload_api(api):
 def test_the_older_one_knows_nothing_of_groups(older_api):
     assert older_api.versions("scheduling.k8s.io") == ["v1"]
     assert older_api.server_version().startswith("v1.33.")
+
+
+@pytest.mark.parametrize("served", ["api", "older_api"])
+def test_a_list_at_the_version_of_another_kind_is_answered(request, served):
+    """With an etcd before 3.5.13 it ends in `Too large resource version`."""
+    api = request.getfixturevalue(served)
+    api.create(node("newest"))
+    version = api.get("Node", "newest")["metadata"]["resourceVersion"]
+    api.delete("Node", "newest")
+    listed = json.loads(api.raw(f"/api/v1/configmaps?resourceVersion={version}"))
+    assert int(listed["metadata"]["resourceVersion"]) >= int(version)
 
 
 def test_a_user_without_a_role_may_do_nothing(plane, kubectl):

