@@ -17,14 +17,17 @@ from tests.threats.body_attacks import BODY_ATTACKS
 from tests.threats.concert_attacks import CONCERT_ATTACKS
 from tests.threats.device_attacks import DEVICE_ATTACKS
 from tests.threats.field_attacks import FIELD_ATTACKS
+from tests.threats.note_attacks import NOTE_ATTACKS
 from tests.threats.number_attacks import NUMBER_ATTACKS
 from tests.threats.object_attacks import OBJECT_ATTACKS
+from tests.threats.text_attacks import TEXT_ATTACKS
 
 BOUND_SECONDS = 60
 NO_ANSWER = 599
 ATTACKS = {name: (lambda make=make, n=n: create(PODS, make(n))) for name, (make, n) in POD_ATTACKS.items()}
 ATTACKS |= {name: (lambda make=make, n=n: create(*make(n))) for name, (make, n) in OBJECT_ATTACKS.items()}
 ATTACKS |= BODY_ATTACKS | NUMBER_ATTACKS | FIELD_ATTACKS | DEVICE_ATTACKS | CONCERT_ATTACKS
+ATTACKS |= NOTE_ATTACKS | TEXT_ATTACKS
 ATTACKS |= {"pods: within all limits": lambda: [create(PODS, one)[0] for one in largest_pods()]}
 CROWDS = [name for name in ATTACKS if "within the limit" in name or "indexed" in name]
 """They make a hundred thousand pods, so each has a server of its own."""
