@@ -21,6 +21,7 @@ from posse.cli.up.up import (
     record_bytes,
     start_decision_log,
 )
+from posse.runtime.process.gc_tuning import collect_seldom
 from posse.runtime.process.logs import LogForm
 from posse.runtime.process.options import DEFAULT_EXACT_SEARCH
 from posse.runtime.process.run_options import (
@@ -241,6 +242,8 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads
     )
     if log_decisions:
         start_decision_log(log_decisions)
+    # Before the imports, which make much that stays.
+    collect_seldom()
     # The client and the engine take a while to load; completion and the other verbs need neither.
     from posse.cli.run.start import run_scheduler  # noqa: PLC0415
 

@@ -15,7 +15,7 @@ from posse.client.http_responses import AnswerBroken
 from posse.configuration.problems import ConfigurationError
 from posse.recording.segments import RecordingError
 from posse.runtime.process.background import BackgroundFailed
-from posse.runtime.process.gc_tuning import collect_seldom, leave_memory_to_the_system
+from posse.runtime.process.gc_tuning import leave_memory_to_the_system
 from posse.runtime.process.logs import LogForm, configure_logging
 from posse.runtime.process.memory_return import return_memory
 from posse.runtime.process.run_options import RunOptions
@@ -32,7 +32,6 @@ log = logging.getLogger(__name__)
 def run_scheduler(options: RunOptions, level: str, form: LogForm) -> None:
     """Problem: it could not start, or it broke."""
     configure_logging(logging.getLevelNamesMapping()[level], form)
-    collect_seldom()
     try:
         uvloop.run(_run(options))
     except ConfigurationError as error:

@@ -26,7 +26,7 @@ from posse.page.process import PageProcess
 from posse.recording.segments import RecordingError
 from posse.runtime.embedded.bootstrap import Item
 from posse.runtime.embedded.cluster import EmbeddedCluster
-from posse.runtime.process.gc_tuning import collect_seldom, leave_memory_to_the_system
+from posse.runtime.process.gc_tuning import leave_memory_to_the_system
 from posse.runtime.process.logs import configure_logging
 from posse.runtime.process.memory_return import return_memory
 from posse.runtime.process.options import KUBECONFIG_NAME, ClusterOptions, ControlPlaneMode
@@ -66,7 +66,6 @@ class LocalCluster(Watchable, Protocol):
 def serve(options: ClusterOptions, examples: list[Manifest]) -> None:
     """Serve until a stop signal. Problem: it could not start, or it failed."""
     configure_logging()
-    collect_seldom()
     return_memory()
     make = _cluster_maker(options)
     try:

@@ -16,6 +16,7 @@ from posse.kubelet.devices import DEVICE_SETS
 from posse.kubelet.nodes import Level, TopologyError, parse_topology
 from posse.model.feature_gates import Gate, GateError, Gates, parse_gates
 from posse.model.quantity import QuantityError, value
+from posse.runtime.process.gc_tuning import collect_seldom
 from posse.runtime.process.logs import log_decisions_to
 from posse.runtime.process.options import DEFAULT_EXACT_SEARCH, ClusterOptions, ControlPlaneMode
 
@@ -263,6 +264,8 @@ def up(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads 
     examples = [manifest for name in example or [] for manifest in _example(name, gates)]
     if log_decisions:
         start_decision_log(log_decisions)
+    # Before the imports, which make much that stays.
+    collect_seldom()
     # The server and the engine take a while to load; completion and the other verbs need neither.
     from posse.cli.up.run import serve  # noqa: PLC0415
 

@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from posse.cli.problems import Misuse, Problem
+from posse.cli.run import run as verb
 from posse.cli.run import start as running
 from posse.cli.verbs import command_line
 from posse.client.http_responses import AnswerBroken
@@ -19,7 +20,7 @@ from posse.runtime.process.run_options import GroupApi
 def nowhere(monkeypatch, tmp_path):
     # The log of the tests stays as it is.
     monkeypatch.setattr(running, "configure_logging", lambda *_: None)
-    monkeypatch.setattr(running, "collect_seldom", lambda: None)
+    monkeypatch.setattr(verb, "collect_seldom", lambda: None)
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST"):
         monkeypatch.delenv(name, raising=False)
@@ -48,10 +49,10 @@ def refused(*words):
 
 def test_garbage_is_looked_for_seldom_from_the_start(monkeypatch):
     calls = []
-    monkeypatch.setattr(running, "collect_seldom", lambda: calls.append("collect seldom"))
+    monkeypatch.setattr(verb, "collect_seldom", lambda: calls.append("collect seldom"))
     monkeypatch.setattr(running, "_run", lambda _options: None)
     monkeypatch.setattr(running.uvloop, "run", lambda _work: calls.append("run"))
-    running.run_scheduler(None, "INFO", LogForm.TEXT)
+    CliRunner().invoke(command_line(["run"]), ["run"])
     assert calls == ["collect seldom", "run"]
 
 
