@@ -1,11 +1,8 @@
 """Runs every line of the `sh` blocks of docs/guides as it is written, against a real `posse up`."""
 
 import json
-import os
 import re
 import shlex
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -13,6 +10,7 @@ import pytest
 
 from posse.model.feature_gates import NEEDS, Gate
 from tests.support import posse_command
+from tests.support.warm_process import WarmProcess
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 30.0
@@ -41,16 +39,11 @@ def words(request, tmp_path):
 def cluster(tmp_path, words):
     """The kubeconfig of a running cluster like the one the guides start with."""
     kubeconfig = tmp_path / "kubeconfig"
-    command = [sys.executable, "-m", "posse", "up", *words, "--port", "0", "--data-dir", tmp_path / "data"]
-    environment = os.environ | {"XDG_DATA_HOME": str(tmp_path)}
-    with (tmp_path / "log").open("w") as log:
-        process = subprocess.Popen(
-            [*command, "--kubeconfig", kubeconfig], stdout=log, stderr=log, env=environment
-        )
+    places = ["--port", "0", "--data-dir", tmp_path / "data", "--kubeconfig", kubeconfig]
+    process = WarmProcess(["up", *words, *places], tmp_path / "log", XDG_DATA_HOME=str(tmp_path))
     wait_until(kubeconfig.exists, f"a cluster, see {tmp_path / 'log'}")
     yield kubeconfig
-    process.terminate()
-    assert process.wait(PATIENCE_SECONDS) == 0
+    assert process.stop(PATIENCE_SECONDS) == 0
 
 
 def wait_until(holds, what):
@@ -334,13 +327,11 @@ def test_a_group_that_expects_more_pods_starts_with_those_there_are(cluster):
 @pytest.fixture
 def beside(tmp_path, cluster):
     """A scheduler of its own process for pods that name it."""
-    words = ["--scheduler-name", "second", "--port", "0"]
-    command = [sys.executable, "-m", "posse", "run", "--kubeconfig", cluster, *words]
-    with (tmp_path / "run.log").open("w") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log)
+    log = tmp_path / "run.log"
+    words = ["run", "--kubeconfig", cluster, "--scheduler-name", "second", "--port", "0"]
+    process = WarmProcess(words, log)
     yield process
-    process.terminate()
-    assert process.wait(PATIENCE_SECONDS) == 0, (tmp_path / "run.log").read_text()
+    assert process.stop(PATIENCE_SECONDS) == 0, log.read_text()
 
 
 def test_a_real_cluster_goes_as_its_guide_says(cluster, beside):
