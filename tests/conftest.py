@@ -1,20 +1,30 @@
-"""How all tests run: how many examples they try, and in which order."""
+"""How all tests run: how many examples they try, in which order, and how many at a time."""
 
 import gc
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support.effort import PROFILE
 
+WORKERS_BESIDE_CORES = 2
+"""Tests that start processes, or wait for a clock, leave a core idle in the meantime."""
+NEW_OBJECTS_PER_COLLECTION = 50_000
 LONG_FOLDERS = ("tests/simulation/", "tests/scenarios/", "tests/properties/")
 
+gc.set_threshold(NEW_OBJECTS_PER_COLLECTION)
 settings.register_profile(
     "ci", derandomize=True, deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("quick", settings.get_profile("ci"), max_examples=12)
 settings.register_profile("explore", settings.get_profile("ci"), derandomize=False, max_examples=2000)
 settings.load_profile(PROFILE)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_xdist_auto_num_workers():
+    return (yield) + WORKERS_BESIDE_CORES
 
 
 def pytest_collection_modifyitems(items):
