@@ -16,7 +16,8 @@ from posse.configuration.shapes import (
     UtilizationPoint,
     VolumeBindingArgs,
 )
-from posse.kinds.core.placements import node_affinity_errors, spread_errors
+from posse.kinds.core.placements import spread_errors
+from posse.kinds.machinery.declared import declared_errors
 from posse.model.formats import label_key
 
 RATIO = "RequestedToCapacityRatio"
@@ -31,7 +32,7 @@ def argument_problems(args: Arguments, path: str) -> Iterator[ConfigurationProbl
         case NodeResourcesBalancedAllocationArgs():
             yield from _resource_problems(args.resources, f"{path}.resources", heaviest=1)
         case NodeAffinityArgs():
-            errors = node_affinity_errors(f"{path}.addedAffinity", args.added_affinity)
+            errors = declared_errors(f"{path}.addedAffinity", args.added_affinity)
             yield from from_field_errors(errors)
         case PodTopologySpreadArgs():
             yield from _spread_problems(args, path)

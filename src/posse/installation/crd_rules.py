@@ -14,12 +14,12 @@ from posse.model.constraints import (
     FIXED_KEYS,
     PRESENT,
     SET_AT_CREATION,
-    UNION_MEMBER,
     Constraint,
     Immutable,
     KeyedBy,
     MaxBytes,
     Required,
+    UnionMember,
 )
 from posse.model.formats import Format
 from posse.model.jobset import REPLICATED_GANG, JobSetSpec
@@ -94,7 +94,7 @@ def rules_of(struct: type[Shape]) -> list[Json]:
 
 def _declared_rules(struct: type[Shape]) -> Iterator[Rule]:
     shapes = fields_of(struct)
-    members = {name: shape for name, shape in shapes.items() if UNION_MEMBER in shape.constraints}
+    members = {name: shape for name, shape in shapes.items() if shape.constraint(UnionMember)}
     if members:
         names = ", ".join(f"`{name}`" for name in members)
         is_set = [_filled(name) if shape.holds == "list" else _has(name) for name, shape in members.items()]

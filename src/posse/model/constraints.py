@@ -2,7 +2,8 @@
 
 Decoding ignores these marks. Validation, OpenAPI, the schemas of custom resource definitions and their CEL
 rules are derived from them. A `Format` (see formats.py) is a constraint, too. An optional text
-without `REQUIRED` may be empty; a text that may be None may be absent, but not empty.
+without `REQUIRED` may be empty; a text that may be None may be absent, but not empty. Where Kubernetes has
+words of its own for a refusal, the constraint takes them as `text`.
 """
 
 from dataclasses import dataclass
@@ -20,13 +21,14 @@ class Required:
 
     detail: str = ""
     is_defaulted: bool = False
+    is_invalid: bool = False
+    """The error calls the value invalid, with the detail, instead of required."""
 
 
 @dataclass(frozen=True, slots=True)
 class Minimum:
     value: int
-    word: str = ""
-    """How messages call the value, if not by its digits."""
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +37,27 @@ class Maximum:
 
 
 @dataclass(frozen=True, slots=True)
+class Between:
+    """A range with both ends. A number that is optional and cannot be None may be 0 as well."""
+
+    least: int
+    most: int
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class OneOf:
     values: tuple[str, ...]
     unlisted: tuple[str, ...] = ()
     """Accepted as well, but messages do not offer them: the empty text, names that are deprecated."""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """What the keys of the map look like; other constraints are about its values."""
+
+    form: Format
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +79,14 @@ class MaxDepth:
 
 @dataclass(frozen=True, slots=True)
 class KeyedBy:
-    """No two items of the list agree in this field (JSON name). `blames_key`: the error names the field."""
+    """No two items of the list agree in this field (JSON name).
+
+    `blames_key`: the error names the field, and what has none is not compared.
+    """
 
     key: str
     blames_key: bool = False
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +96,20 @@ class Immutable:
     shows_value: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class UnionMember:
+    """Exactly one of the fields of the struct that are marked so is set, or at most one if it is optional."""
+
+    is_optional: bool = False
+    none_text: str = ""
+    several_text: str = ""
+    shows_value: bool = False
+    """Errors in words of its own show the whole struct."""
+
+
 class Mark(Enum):
     PRESENT = auto()
     """Required, but an empty value is judged by the other constraints."""
-    UNION_MEMBER = auto()
-    """Exactly one of the fields of the struct that are marked so is set."""
     FIXED_CHOICE = auto()
     """Whether the field is set never changes; its content may."""
     SET_AT_CREATION = auto()
@@ -88,6 +120,10 @@ class Mark(Enum):
     """Left to rules of the kind; custom resource definitions pass it as it is written."""
     SHARE = auto()
     """A number that is not negative, or a percentage up to 100%."""
+    AMOUNTS = auto()
+    """Quantities by resource: none is negative, and extended resources come in whole numbers."""
+    BLAMES_HOLDER = auto()
+    """Errors name the struct that holds the field; of items and entries, the list or map."""
     ATOMIC = auto()
     """The list is replaced as a whole."""
 
@@ -95,24 +131,29 @@ class Mark(Enum):
 REQUIRED = Required()
 IMMUTABLE = Immutable()
 PRESENT = Mark.PRESENT
-UNION_MEMBER = Mark.UNION_MEMBER
+UNION_MEMBER = UnionMember()
 FIXED_CHOICE = Mark.FIXED_CHOICE
 SET_AT_CREATION = Mark.SET_AT_CREATION
 FIXED_KEYS = Mark.FIXED_KEYS
 OPAQUE = Mark.OPAQUE
 SHARE = Mark.SHARE
 ATOMIC = Mark.ATOMIC
+AMOUNTS = Mark.AMOUNTS
+BLAMES_HOLDER = Mark.BLAMES_HOLDER
 
 Constraint = (
     Format
     | Required
     | Minimum
     | Maximum
+    | Between
     | OneOf
+    | Keys
     | MaxBytes
     | MaxItems
     | MaxDepth
     | KeyedBy
     | Immutable
+    | UnionMember
     | Mark
 )

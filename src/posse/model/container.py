@@ -8,37 +8,44 @@ from typing import Annotated, Any
 
 import msgspec
 
+from posse.model.constraints import AMOUNTS, BLAMES_HOLDER, OPAQUE, REQUIRED, Between, KeyedBy, Keys, OneOf
+from posse.model.formats import container_resource, dns_label, port_name, trimmed
 from posse.model.meta import Int32, Quantity, Shape, Timestamp, merge_list
+
+PORT = Between(1, 65535)
+PROTOCOLS = ("TCP", "UDP", "SCTP")
+RESTART_POLICIES = ("Always", "OnFailure", "Never")
+ContainerAmounts = Annotated[dict[str, Quantity], Keys(container_resource), AMOUNTS]
 
 
 class ContainerPort(Shape):
-    name: str = ""
-    container_port: Int32 = 0
-    host_port: Int32 = 0
+    name: Annotated[str, port_name] = ""
+    container_port: Annotated[Int32, REQUIRED, PORT] = 0
+    host_port: Annotated[Int32, PORT] = 0
     host_ip: str = msgspec.field(default="", name="hostIP")
-    protocol: str = ""
+    protocol: Annotated[str, OneOf(PROTOCOLS)] = ""
 
 
 class ContainerResourceClaim(Shape):
-    name: str = ""
-    request: str = ""
+    name: Annotated[str, REQUIRED, BLAMES_HOLDER] = ""
+    request: Annotated[str, dns_label] = ""
 
 
 class ResourceRequirements(Shape):
-    requests: dict[str, Quantity] = msgspec.field(default_factory=dict)
-    limits: dict[str, Quantity] = msgspec.field(default_factory=dict)
+    limits: ContainerAmounts = msgspec.field(default_factory=dict)
+    requests: ContainerAmounts = msgspec.field(default_factory=dict)
     claims: tuple[ContainerResourceClaim, ...] = ()
 
 
 class EnvVar(Shape):
-    name: str = ""
+    name: Annotated[str, REQUIRED] = ""
     value: str = ""
     value_from: Any = None
 
 
 class VolumeMount(Shape):
-    name: str = ""
-    mount_path: str = ""
+    name: Annotated[str, REQUIRED] = ""
+    mount_path: Annotated[str, REQUIRED] = ""
     sub_path: str = ""
     sub_path_expr: str = ""
     read_only: bool = False
@@ -53,28 +60,34 @@ class VolumeDevice(Shape):
 
 
 class Container(Shape):
-    name: str = ""
-    image: str = ""
+    name: Annotated[str, REQUIRED, dns_label] = ""
+    image: Annotated[str, REQUIRED, trimmed] = ""
     command: tuple[str, ...] = ()
     args: tuple[str, ...] = ()
     working_dir: str = ""
-    ports: Annotated[tuple[ContainerPort, ...], merge_list("containerPort")] = ()
+    ports: Annotated[
+        tuple[ContainerPort, ...], merge_list("containerPort"), KeyedBy("name", blames_key=True)
+    ] = ()
     env_from: tuple[Any, ...] = ()
     env: Annotated[tuple[EnvVar, ...], merge_list("name")] = ()
     resources: ResourceRequirements = ResourceRequirements()
     resize_policy: tuple[Any, ...] = ()
     # "Always" turns an init container into a sidecar, whose request counts for the pod's whole life.
-    restart_policy: str = ""
+    restart_policy: Annotated[str, OneOf(RESTART_POLICIES, unlisted=("",))] = ""
     restart_policy_rules: tuple[Any, ...] = ()
-    volume_mounts: Annotated[tuple[VolumeMount, ...], merge_list("mountPath")] = ()
+    volume_mounts: Annotated[
+        tuple[VolumeMount, ...],
+        merge_list("mountPath"),
+        KeyedBy("mountPath", blames_key=True, text="must be unique"),
+    ] = ()
     volume_devices: Annotated[tuple[VolumeDevice, ...], merge_list("devicePath")] = ()
     liveness_probe: Any = None
     readiness_probe: Any = None
     startup_probe: Any = None
     lifecycle: Any = None
     termination_message_path: str = ""
-    termination_message_policy: str = ""
-    image_pull_policy: str = ""
+    termination_message_policy: Annotated[str, OneOf(("File", "FallbackToLogsOnError"))] = ""
+    image_pull_policy: Annotated[str, OneOf(("Always", "IfNotPresent", "Never"))] = ""
     security_context: Any = None
     stdin: bool = False
     stdin_once: bool = False
@@ -122,7 +135,7 @@ class ContainerStatus(Shape):
     started: bool | None = None
     allocated_resources: dict[str, Quantity] = msgspec.field(default_factory=dict)
     allocated_resources_status: tuple[Any, ...] = ()
-    resources: ResourceRequirements | None = None
+    resources: Annotated[ResourceRequirements | None, OPAQUE] = None
     stop_signal: str | None = None
     user: Any = None
     volume_mounts: tuple[Any, ...] = ()

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from posse.model.constraints import OPAQUE, SHARE, Immutable, Minimum, OneOf
+from posse.model.constraints import OPAQUE, REQUIRED, SHARE, Immutable, Minimum, OneOf
 from posse.model.meta import (
     ApiObject,
     Int32,
@@ -32,6 +32,7 @@ MinReadySeconds = Annotated[
 Template = Annotated[PodTemplateSpec, OPAQUE, Meta(description="What the pods are made from.")]
 Selector = Annotated[
     LabelSelector | None,
+    REQUIRED,
     Immutable(shows_value=True),
     Meta(description="Which pods belong to it; the labels of the template must match."),
 ]

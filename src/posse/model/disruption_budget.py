@@ -4,7 +4,7 @@ from typing import Annotated
 
 import msgspec
 
-from posse.model.constraints import SHARE, Minimum, OneOf
+from posse.model.constraints import SHARE, Minimum, OneOf, UnionMember
 from posse.model.meta import (
     REPLACE,
     ApiObject,
@@ -17,12 +17,18 @@ from posse.model.meta import (
     Timestamp,
 )
 
+_Limit = UnionMember(
+    is_optional=True,
+    several_text="minAvailable and maxUnavailable cannot be both set",
+    shows_value=True,
+)
+
 
 class PodDisruptionBudgetSpec(Shape):
-    min_available: Annotated[IntOrString | None, SHARE] = None
+    min_available: Annotated[IntOrString | None, SHARE, _Limit] = None
     # Absent matches no pod, empty matches every pod of the namespace.
     selector: Annotated[LabelSelector | None, REPLACE] = None
-    max_unavailable: Annotated[IntOrString | None, SHARE] = None
+    max_unavailable: Annotated[IntOrString | None, SHARE, _Limit] = None
     unhealthy_pod_eviction_policy: Annotated[str | None, OneOf(("AlwaysAllow", "IfHealthyBudget"))] = None
 
 

@@ -26,6 +26,10 @@ CONDITION_REASON = r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?"
 _DNS_1035_LABEL = r"[a-z]([-a-z0-9]*[a-z0-9])?"
 _CONFIG_KEY = r"[-._a-zA-Z0-9]+"
 _PERCENT = r"[0-9]+%"
+_PORT_NAME = r"(?=.{1,15}$)(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)*"
+_TRIMMED = r"\S(.*\S)?"
+CONTAINER_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage"})
+HUGE_PAGES_PREFIX = "hugepages-"
 
 _DNS_LABEL_TEXT = (
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
@@ -53,6 +57,10 @@ _CONDITION_REASON_TEXT = (
     "characters or '_,:', and must end with an alphanumeric character or '_'"
 )
 _CONFIG_KEY_TEXT = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
+_PORT_NAME_TEXT = (
+    "must be at most 15 lower case alphanumeric characters or '-', contain a letter, "
+    "and neither begin nor end with '-' nor contain '--'"
+)
 _PERCENT_TEXT = "a valid percent string must be a numeric string followed by an ending '%'"
 
 
@@ -63,10 +71,12 @@ class Format:
         self.pattern = pattern
         self.max_length = max_length
         # The same names of resources, labels and namespaces are checked again and again.
-        self._problems = lru_cache(_MAX_REMEMBERED)(lambda text: tuple(check(text)))
+        self.problems: Callable[[str], tuple[str, ...]] = lru_cache(_MAX_REMEMBERED)(
+            lambda text: tuple(check(text))
+        )
 
     def __call__(self, text: str) -> list[str]:
-        return list(self._problems(text))
+        return list(self.problems(text))
 
 
 def _format(pattern: str, max_length: int = 0) -> Callable[[Callable[[str], list[str]]], Format]:
@@ -154,6 +164,22 @@ def percent(text: str) -> list[str]:
     if re.fullmatch(_PERCENT, text):
         return []
     return [_mismatch(_PERCENT_TEXT, _PERCENT, "1%", "93%")]
+
+
+@_format(_PORT_NAME)
+def port_name(text: str) -> list[str]:
+    return [] if re.fullmatch(_PORT_NAME, text) else [_PORT_NAME_TEXT]
+
+
+@_format(_TRIMMED)
+def trimmed(text: str) -> list[str]:
+    return [] if text == text.strip() else ["must not have leading or trailing whitespace"]
+
+
+@_format(_LABEL_KEY, SUBDOMAIN_LENGTH_MAX + 1 + LABEL_LENGTH_MAX)
+def container_resource(text: str) -> list[str]:
+    is_known = "/" in text or text in CONTAINER_RESOURCES or text.startswith(HUGE_PAGES_PREFIX)
+    return label_key(text) + ([] if is_known else ["must be a standard resource for containers"])
 
 
 def _prefix_problems(prefix: str) -> list[str]:

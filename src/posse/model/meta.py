@@ -9,14 +9,27 @@ from typing import Annotated, Any, dataclass_transform
 
 import msgspec
 
-from posse.model.constraints import PRESENT, REQUIRED, KeyedBy, MaxBytes, Minimum, OneOf, Required
-from posse.model.formats import condition_reason, dns_subdomain, label_key, path_segment
+from posse.model.constraints import (
+    BLAMES_HOLDER,
+    PRESENT,
+    REQUIRED,
+    KeyedBy,
+    Keys,
+    MaxBytes,
+    Minimum,
+    OneOf,
+    Required,
+)
+from posse.model.formats import condition_reason, dns_subdomain, label_key, label_value, path_segment
 
 Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1, extra_json_schema={"format": "int32"})]
 Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1, extra_json_schema={"format": "int64"})]
 IntOrString = int | str
 Timestamp = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
 Quantity = str | int | float
+Labels = Annotated[dict[str, str], Keys(label_key), label_value, BLAMES_HOLDER]
+# What Kubernetes says of the operator of any selector.
+OPERATOR_TEXT = "not a valid selector operator"
 
 
 def merge_list(key: str, *, retain_keys: bool = False) -> msgspec.Meta:
@@ -96,7 +109,7 @@ CONDITION_STATUSES = ("True", "False", "Unknown")
 class Condition(Shape):
     type: Annotated[str, PRESENT, label_key] = ""
     status: Annotated[str, PRESENT, OneOf(CONDITION_STATUSES)] = ""
-    observed_generation: Annotated[Int64, Minimum(0, "zero")] = 0
+    observed_generation: Annotated[Int64, Minimum(0, "must be greater than or equal to zero")] = 0
     last_transition_time: Annotated[Timestamp, Required("must be set")] = ""
     reason: Annotated[str, Required("must be set"), condition_reason, MaxBytes(1024)] = ""
     message: Annotated[str, MaxBytes(32768)] = ""
@@ -106,13 +119,13 @@ Conditions = Annotated[tuple[Condition, ...], merge_list("type"), KeyedBy("type"
 
 
 class LabelSelectorRequirement(Shape):
-    key: str = ""
-    operator: str = ""
-    values: tuple[str, ...] = ()
+    key: Annotated[str, PRESENT, label_key] = ""
+    operator: Annotated[str, OneOf(("In", "NotIn", "Exists", "DoesNotExist"), text=OPERATOR_TEXT)] = ""
+    values: Annotated[tuple[str, ...], label_value] = ()
 
 
 class LabelSelector(Shape):
-    match_labels: dict[str, str] = msgspec.field(default_factory=dict)
+    match_labels: Labels = msgspec.field(default_factory=dict)
     match_expressions: tuple[LabelSelectorRequirement, ...] = ()
 
 

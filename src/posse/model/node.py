@@ -4,9 +4,18 @@ from typing import Annotated, Any
 
 import msgspec
 
-from posse.model.constraints import REQUIRED, OneOf
+from posse.model.constraints import AMOUNTS, REQUIRED, OneOf
 from posse.model.formats import label_key, label_value
-from posse.model.meta import MERGE_VALUES, ApiObject, Int64, Quantity, Shape, Timestamp, merge_list
+from posse.model.meta import (
+    CONDITION_STATUSES,
+    MERGE_VALUES,
+    ApiObject,
+    Int64,
+    Quantity,
+    Shape,
+    Timestamp,
+    merge_list,
+)
 
 TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
@@ -30,8 +39,8 @@ class NodeSpec(Shape):
 
 
 class NodeCondition(Shape):
-    type: str = ""
-    status: str = ""
+    type: Annotated[str, REQUIRED, label_key] = ""
+    status: Annotated[str, OneOf(CONDITION_STATUSES)] = ""
     # Servers write null for what was not set; typed so, nodes decode on the fast path.
     last_heartbeat_time: Timestamp | None = None
     last_transition_time: Timestamp | None = None
@@ -70,8 +79,8 @@ class NodeSystemInfo(Shape):
 
 
 class NodeStatus(Shape):
-    capacity: dict[str, Quantity] = msgspec.field(default_factory=dict)
-    allocatable: dict[str, Quantity] = msgspec.field(default_factory=dict)
+    capacity: Annotated[dict[str, Quantity], AMOUNTS] = msgspec.field(default_factory=dict)
+    allocatable: Annotated[dict[str, Quantity], AMOUNTS] = msgspec.field(default_factory=dict)
     phase: str = ""
     conditions: Annotated[tuple[NodeCondition, ...], merge_list("type")] = ()
     addresses: Annotated[tuple[NodeAddress, ...], merge_list("type")] = ()

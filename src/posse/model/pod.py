@@ -4,11 +4,33 @@ from typing import Annotated, Any
 
 import msgspec
 
-from posse.model.container import Container, ContainerStatus, EphemeralContainer, ResourceRequirements
+from posse.model.constraints import (
+    AMOUNTS,
+    BLAMES_HOLDER,
+    OPAQUE,
+    PRESENT,
+    REQUIRED,
+    Between,
+    KeyedBy,
+    Maximum,
+    OneOf,
+    Required,
+    UnionMember,
+)
+from posse.model.container import (
+    RESTART_POLICIES,
+    Container,
+    ContainerStatus,
+    EphemeralContainer,
+    ResourceRequirements,
+)
+from posse.model.formats import dns_label, dns_subdomain, label_key
 from posse.model.meta import (
+    CONDITION_STATUSES,
     ApiObject,
     Int32,
     Int64,
+    Labels,
     LocalObjectReference,
     ObjectMeta,
     Quantity,
@@ -18,10 +40,22 @@ from posse.model.meta import (
 )
 from posse.model.placement import Affinity, Toleration, TopologySpreadConstraint
 from posse.model.volume import Volume
+from posse.model.workload import PREEMPTION_POLICIES
+
+# Kubernetes sets no bound, and past some centuries its deletion times come out wrong.
+GRACE_SECONDS_MAX = 2**31 - 1
+
+Name = Annotated[str, dns_subdomain]
+Hostname = Annotated[str, dns_label]
+ClaimSource = UnionMember(
+    none_text="must specify one of: `resourceClaimName`, `resourceClaimTemplateName`",
+    several_text="at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified",
+    shows_value=True,
+)
 
 
 class PodSchedulingGate(Shape):
-    name: str = ""
+    name: Annotated[str, PRESENT, BLAMES_HOLDER, label_key] = ""
 
 
 class PodSchedulingGroup(Shape):
@@ -29,6 +63,8 @@ class PodSchedulingGroup(Shape):
 
     pod_group_name: Annotated[
         str | None,
+        Required("must specify one of: `podGroupName`", is_invalid=True),
+        dns_subdomain,
         msgspec.Meta(description="Name of the PodGroup whose members start together with this pod."),
     ] = None
 
@@ -36,18 +72,27 @@ class PodSchedulingGroup(Shape):
 class PodWorkloadReference(Shape):
     """Membership as Kubernetes 1.35 writes it: one implied group per workload, pod group and replica key."""
 
-    name: Annotated[str, msgspec.Meta(description="Name of the Workload in the namespace of the pod.")] = ""
+    name: Annotated[
+        str,
+        REQUIRED,
+        dns_subdomain,
+        msgspec.Meta(description="Name of the Workload in the namespace of the pod."),
+    ] = ""
     pod_group: Annotated[
-        str, msgspec.Meta(description="Name of the template in the Workload that describes the pod's group.")
+        str,
+        REQUIRED,
+        dns_label,
+        msgspec.Meta(description="Name of the template in the Workload that describes the pod's group."),
     ] = ""
     pod_group_replica_key: Annotated[
         str,
+        dns_label,
         msgspec.Meta(description="Tells replicas of the group apart: pods with equal keys are one group."),
     ] = ""
 
 
 class PodReadinessGate(Shape):
-    condition_type: str = ""
+    condition_type: Annotated[str, PRESENT, label_key] = ""
 
 
 class HostAlias(Shape):
@@ -56,13 +101,13 @@ class HostAlias(Shape):
 
 
 class PodOS(Shape):
-    name: str = ""
+    name: Annotated[str, OneOf(("linux", "windows"))] = ""
 
 
 class PodResourceClaim(Shape):
-    name: str = ""
-    resource_claim_name: str | None = None
-    resource_claim_template_name: str | None = None
+    name: Annotated[str, REQUIRED, dns_label] = ""
+    resource_claim_name: Annotated[str | None, ClaimSource, dns_subdomain] = None
+    resource_claim_template_name: Annotated[str | None, ClaimSource, dns_subdomain] = None
 
 
 class EvictionResponder(Shape):
@@ -71,20 +116,22 @@ class EvictionResponder(Shape):
 
 
 class PodSpec(Shape):
-    volumes: Annotated[tuple[Volume, ...], merge_list("name", retain_keys=True)] = ()
+    volumes: Annotated[
+        tuple[Volume, ...], merge_list("name", retain_keys=True), KeyedBy("name", blames_key=True)
+    ] = ()
     init_containers: Annotated[tuple[Container, ...], merge_list("name")] = ()
-    containers: Annotated[tuple[Container, ...], merge_list("name")] = ()
-    ephemeral_containers: Annotated[tuple[EphemeralContainer, ...], merge_list("name")] = ()
-    restart_policy: str = ""
-    termination_grace_period_seconds: Int64 | None = None
-    active_deadline_seconds: Int64 | None = None
-    dns_policy: str = ""
+    containers: Annotated[tuple[Container, ...], merge_list("name"), REQUIRED] = ()
+    ephemeral_containers: Annotated[tuple[EphemeralContainer, ...], merge_list("name"), OPAQUE] = ()
+    restart_policy: Annotated[str, OneOf(RESTART_POLICIES)] = ""
+    termination_grace_period_seconds: Annotated[Int64 | None, Maximum(GRACE_SECONDS_MAX)] = None
+    active_deadline_seconds: Annotated[Int64 | None, Between(1, 2**31 - 1)] = None
+    dns_policy: Annotated[str, OneOf(("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"))] = ""
     dns_config: Any = None
-    node_selector: dict[str, str] = msgspec.field(default_factory=dict)
-    service_account_name: str = ""
+    node_selector: Labels = msgspec.field(default_factory=dict)
+    service_account_name: Name = ""
     service_account: str = ""
     automount_service_account_token: bool | None = None
-    node_name: str = ""
+    node_name: Name = ""
     host_network: bool = False
     host_pid: bool = msgspec.field(default=False, name="hostPID")
     host_ipc: bool = msgspec.field(default=False, name="hostIPC")
@@ -92,27 +139,33 @@ class PodSpec(Shape):
     share_process_namespace: bool | None = None
     security_context: Any = None
     image_pull_secrets: Annotated[tuple[LocalObjectReference, ...], merge_list("name")] = ()
-    hostname: str = ""
+    hostname: Hostname = ""
     hostname_override: str | None = None
-    subdomain: str = ""
+    subdomain: Hostname = ""
     set_hostname_as_fqdn: bool | None = msgspec.field(default=None, name="setHostnameAsFQDN")
     affinity: Affinity | None = None
     scheduler_name: str = ""
     tolerations: tuple[Toleration, ...] = ()
     host_aliases: Annotated[tuple[HostAlias, ...], merge_list("ip")] = ()
-    priority_class_name: str = ""
+    priority_class_name: Name = ""
     priority: Int32 | None = None
-    preemption_policy: str | None = None
+    preemption_policy: Annotated[str | None, OneOf(PREEMPTION_POLICIES)] = None
     readiness_gates: tuple[PodReadinessGate, ...] = ()
-    runtime_class_name: str | None = None
+    runtime_class_name: Name = ""
     enable_service_links: bool | None = None
-    overhead: dict[str, Quantity] = msgspec.field(default_factory=dict)
+    overhead: Annotated[dict[str, Quantity], AMOUNTS] = msgspec.field(default_factory=dict)
     topology_spread_constraints: Annotated[
         tuple[TopologySpreadConstraint, ...], merge_list("topologyKey")
     ] = ()
     os: PodOS | None = None
-    scheduling_gates: Annotated[tuple[PodSchedulingGate, ...], merge_list("name")] = ()
-    resource_claims: Annotated[tuple[PodResourceClaim, ...], merge_list("name", retain_keys=True)] = ()
+    scheduling_gates: Annotated[
+        tuple[PodSchedulingGate, ...], merge_list("name"), KeyedBy("name", blames_key=True)
+    ] = ()
+    resource_claims: Annotated[
+        tuple[PodResourceClaim, ...],
+        merge_list("name", retain_keys=True),
+        KeyedBy("name", blames_key=True),
+    ] = ()
     resources: ResourceRequirements | None = None
     eviction_responders: Annotated[tuple[EvictionResponder, ...], merge_list("name")] = ()
     scheduling_group: Annotated[
@@ -123,8 +176,8 @@ class PodSpec(Shape):
 
 
 class PodCondition(Shape):
-    type: str = ""
-    status: str = ""
+    type: Annotated[str, REQUIRED, label_key] = ""
+    status: Annotated[str, OneOf(CONDITION_STATUSES)] = ""
     observed_generation: Int64 = 0
     # Servers write null here; it is typed so in order that pods decode on the fast path.
     last_probe_time: Timestamp | None = None
@@ -143,7 +196,7 @@ class HostIP(Shape):
 
 class PodResourceClaimStatus(Shape):
     name: str = ""
-    resource_claim_name: str | None = None
+    resource_claim_name: Annotated[str | None, dns_subdomain] = None
 
 
 class ContainerExtendedResourceRequest(Shape):
@@ -165,7 +218,7 @@ class PodStatus(Shape):
     conditions: Annotated[tuple[PodCondition, ...], merge_list("type")] = ()
     message: str = ""
     reason: str = ""
-    nominated_node_name: str = ""
+    nominated_node_name: Name = ""
     host_ip: str = msgspec.field(default="", name="hostIP")
     host_ips: Annotated[tuple[HostIP, ...], merge_list("ip")] = msgspec.field(default=(), name="hostIPs")
     pod_ip: str = msgspec.field(default="", name="podIP")
@@ -177,12 +230,14 @@ class PodStatus(Shape):
     qos_class: str = ""
     resize: str = ""
     resource_claim_statuses: Annotated[
-        tuple[PodResourceClaimStatus, ...], merge_list("name", retain_keys=True)
+        tuple[PodResourceClaimStatus, ...],
+        merge_list("name", retain_keys=True),
+        KeyedBy("name", blames_key=True),
     ] = ()
     extended_resource_claim_status: PodExtendedResourceClaimStatus | None = None
     node_allocatable_resource_claim_statuses: tuple[Any, ...] = ()
     allocated_resources: dict[str, Quantity] = msgspec.field(default_factory=dict)
-    resources: ResourceRequirements | None = None
+    resources: Annotated[ResourceRequirements | None, OPAQUE] = None
     volume_health: tuple[Any, ...] = ()
 
 

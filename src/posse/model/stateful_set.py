@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from posse.model.constraints import OPAQUE, SHARE, Immutable, Minimum, OneOf, Required
+from posse.model.constraints import OPAQUE, REQUIRED, SHARE, Immutable, Minimum, OneOf, Required
 from posse.model.meta import (
     ApiObject,
     Int32,
@@ -61,7 +61,7 @@ class StatefulSetOrdinals(Shape):
 
 class StatefulSetSpec(Shape):
     replicas: Annotated[Int32 | None, Minimum(0), Meta(description="How many pods there are to be.")] = None
-    selector: LabelSelector | None = None
+    selector: Annotated[LabelSelector | None, REQUIRED] = None
     template: Annotated[PodTemplateSpec, OPAQUE, Meta(description="What the pods are made from.")] = (
         PodTemplateSpec()
     )

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args
 
 import msgspec
 
-from posse.model.constraints import Constraint
+from posse.model.constraints import FIXED_KEYS, PRESENT, Constraint, Minimum, OneOf, Required
 from posse.model.meta import Shape
 
 C = TypeVar("C")
@@ -34,6 +34,19 @@ class FieldShape(NamedTuple):
 
     def constraint(self, kind: type[C]) -> C | None:
         return next((each for each in self.constraints if isinstance(each, kind)), None)
+
+    @property
+    def judges_empty(self) -> bool:
+        """Whether constraints are about an empty text, 0 or an empty list, too; else these mean absent."""
+        if self.may_be_none or self.constraint(Required) is not None:
+            return True
+        if PRESENT in self.constraints or FIXED_KEYS in self.constraints:
+            return True
+        least, choice = self.constraint(Minimum), self.constraint(OneOf)
+        return self.holds == "one" and (
+            (least is not None and least.value > 0)
+            or (choice is not None and "" not in (*choice.values, *choice.unlisted))
+        )
 
 
 @cache

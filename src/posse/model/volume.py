@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import msgspec
 
+from posse.model.constraints import OPAQUE, REQUIRED
+from posse.model.formats import dns_label
 from posse.model.meta import (
     ApiObject,
     Int32,
@@ -26,7 +28,7 @@ from posse.model.placement import NodeSelector
 
 
 class PersistentVolumeClaimVolumeSource(Shape):
-    claim_name: str = ""
+    claim_name: Annotated[str, REQUIRED] = ""
     read_only: bool = False
 
 
@@ -57,9 +59,9 @@ class EphemeralVolumeSource(Shape):
 
 
 class Volume(Shape):
-    name: str = ""
+    name: Annotated[str, REQUIRED, dns_label] = ""
     persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = None
-    ephemeral: EphemeralVolumeSource | None = None
+    ephemeral: Annotated[EphemeralVolumeSource | None, OPAQUE] = None
     config_map: Any = None
     csi: Any = None
     downward_api: Any = msgspec.field(default=None, name="downwardAPI")

@@ -7,12 +7,11 @@ from posse.kinds.batch.job_columns import CONTAINER_COLUMNS
 from posse.kinds.batch.stateful_sets import endless_errors
 from posse.kinds.columns import AGE, NAME, value_at
 from posse.kinds.core.pod_defaults import default_pod
-from posse.kinds.core.pod_templates import template_errors
+from posse.kinds.core.pod_templates import selection_errors, template_errors
 from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill, fill_text, section
 from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn, clear_status, keep_spec
-from posse.kinds.machinery.label_selectors import label_selector_errors
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.machinery.scaling import selector_of
 from posse.model.deployment import (
@@ -25,7 +24,7 @@ from posse.model.deployment import (
     ReplicaSet,
     ReplicaSetSpec,
 )
-from posse.model.selectors import label_query
+from posse.model.meta import LabelSelector
 from posse.model.shares import part_of
 from posse.model.stateful_set import ROLLING_UPDATE
 
@@ -61,28 +60,24 @@ def validate(obj: Deployment | ReplicaSet) -> list[FieldError]:
 def validate_update(new: Deployment | ReplicaSet, old: Deployment | ReplicaSet) -> list[FieldError]:
     errors = metadata_update_errors(new.metadata, old.metadata)
     if new.spec != old.spec:
-        errors += _spec_errors(new.spec) + declared_errors("spec", new.spec, old.spec)
+        errors += _spec_errors(new.spec, old.spec)
     return errors if new.status == old.status else errors + declared_errors("status", new.status)
 
 
-def _spec_errors(spec: DeploymentSpec | ReplicaSetSpec) -> list[FieldError]:
-    errors = declared_errors("spec", spec) + _selector_errors(spec)
+def _spec_errors(
+    spec: DeploymentSpec | ReplicaSetSpec, old: DeploymentSpec | ReplicaSetSpec | None = None
+) -> list[FieldError]:
+    errors = declared_errors("spec", spec, old) + _selector_errors(spec)
     errors += template_errors("spec.template", spec.template)
     errors += endless_errors("spec.template.spec", spec.template) + _gang_errors(spec)
     return errors + _update_errors(spec) if isinstance(spec, DeploymentSpec) else errors
 
 
 def _selector_errors(spec: DeploymentSpec | ReplicaSetSpec) -> list[FieldError]:
-    selector, labels = spec.selector, spec.template.metadata.labels
-    if selector is None:
-        return [FieldError.required("spec.selector")]
-    if not selector.match_labels and not selector.match_expressions:
-        return [FieldError.invalid("spec.selector", selector, "empty selector is invalid for deployment")]
-    errors = label_selector_errors("spec.selector", selector)
-    if not errors and not label_query(selector).matches(labels):
-        text = "`selector` does not match template `labels`"
-        errors.append(FieldError.invalid("spec.template.metadata.labels", labels, text))
-    return errors
+    if spec.selector == LabelSelector():
+        text = "empty selector is invalid for deployment"
+        return [FieldError.invalid("spec.selector", spec.selector, text)]
+    return selection_errors(spec.selector, spec.template.metadata.labels)
 
 
 def _gang_errors(spec: DeploymentSpec | ReplicaSetSpec) -> list[FieldError]:

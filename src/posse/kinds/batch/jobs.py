@@ -11,12 +11,12 @@ from posse.kinds.batch.job_columns import JOB_COLUMNS
 from posse.kinds.batch.job_policies import failure_policy_errors, success_policy_errors
 from posse.kinds.batch.job_scheduling import scheduling_errors, scheduling_update_errors
 from posse.kinds.core.pod_defaults import default_pod
-from posse.kinds.core.pod_templates import template_errors, with_scheduling_of
+from posse.kinds.core.pod_templates import selection_errors, template_errors, with_scheduling_of
 from posse.kinds.machinery.checks import at_most, json_name, not_negative, one_of
+from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import entries, fill, fill_text, section
 from posse.kinds.machinery.kind import Json, Kind, KindRules, clear_status, keep_spec
-from posse.kinds.machinery.label_selectors import label_selector_errors
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.model.formats import dns_label, dns_subdomain
 from posse.model.job import INDEXED, NON_INDEXED, Job, JobSpec, JobStatus
@@ -230,12 +230,8 @@ def _replacement_errors(spec: JobSpec) -> list[FieldError]:
 def _selector_errors(spec: JobSpec) -> list[FieldError]:
     if spec.selector is None:
         return [FieldError.required("spec.selector")]
-    errors = label_selector_errors("spec.selector", spec.selector)
-    labels = spec.template.metadata.labels
-    if not errors and not label_query(spec.selector).matches(labels):
-        text = "`selector` does not match template `labels`"
-        errors.append(FieldError.invalid("spec.template.metadata.labels", labels, text))
-    return errors
+    errors = declared_errors("spec.selector", spec.selector)
+    return errors + selection_errors(spec.selector, spec.template.metadata.labels)
 
 
 def _restart_errors(field: str, spec: JobSpec) -> list[FieldError]:

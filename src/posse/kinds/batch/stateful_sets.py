@@ -7,18 +7,16 @@ import msgspec
 from posse.kinds.batch.job_columns import CONTAINER_COLUMNS
 from posse.kinds.columns import AGE, NAME, NONE, value_at
 from posse.kinds.core.pod_defaults import default_pod
-from posse.kinds.core.pod_templates import template_errors, with_claims
+from posse.kinds.core.pod_templates import selection_errors, template_errors, with_claims
 from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import entries, fill, fill_text, section
 from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn, clear_status, keep_spec
-from posse.kinds.machinery.label_selectors import label_selector_errors
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.machinery.scaling import selector_of
 from posse.kinds.storage.volumes import claim_spec_errors, default_claim
 from posse.model.meta import LabelSelector
 from posse.model.pod import PodTemplateSpec
-from posse.model.selectors import label_query
 from posse.model.stateful_set import (
     ORDERED_READY,
     RETAIN,
@@ -101,17 +99,10 @@ def _strategy_errors(field: str, strategy: StatefulSetUpdateStrategy) -> list[Fi
 
 
 def _selector_errors(selector: LabelSelector | None, template: PodTemplateSpec) -> list[FieldError]:
-    if selector is None:
-        return [FieldError.required("spec.selector")]
-    if not selector.match_labels and not selector.match_expressions:
+    if selector == LabelSelector():
         text = "empty selector is invalid for statefulset"
         return [FieldError.invalid("spec.selector", selector, text)]
-    errors = label_selector_errors("spec.selector", selector)
-    labels = template.metadata.labels
-    if not errors and not label_query(selector).matches(labels):
-        text = "`selector` does not match template `labels`"
-        errors.append(FieldError.invalid("spec.template.metadata.labels", labels, text))
-    return errors
+    return selection_errors(selector, template.metadata.labels)
 
 
 def endless_errors(field: str, template: PodTemplateSpec) -> list[FieldError]:

@@ -2,18 +2,17 @@
 registers.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from posse.kinds.columns import AGE, NAME, NONE, UNKNOWN, value_at
-from posse.kinds.machinery.conditions import core_conditions_errors
+from posse.kinds.machinery.checks import duplicates
 from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import section
 from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn, keep_spec
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
-from posse.kinds.machinery.quantities import amounts_errors
-from posse.model.node import Node, NodeStatus, Taint
+from posse.model.node import Node, NodeSpec
 
 
 def default(obj: Json) -> None:
@@ -26,38 +25,21 @@ def default(obj: Json) -> None:
 def validate(node: Node) -> list[FieldError]:
     return [
         *metadata_errors(node.metadata, namespaced=False),
-        *_taints_errors("spec.taints", node.spec.taints),
-        *_status_errors(node.status, NodeStatus()),
+        *_taints_errors(node.spec),
+        *declared_errors("status", node.status),
     ]
 
 
 def validate_update(new: Node, old: Node) -> list[FieldError]:
     errors = metadata_update_errors(new.metadata, old.metadata)
     if new.spec.taints != old.spec.taints:
-        errors += _taints_errors("spec.taints", new.spec.taints)
-    if new.status != old.status:
-        errors += _status_errors(new.status, old.status)
-    return errors
+        errors += _taints_errors(new.spec)
+    return errors + declared_errors("status", new.status, old.status)
 
 
-def _taints_errors(field: str, taints: Sequence[Taint]) -> list[FieldError]:
-    errors = []
-    seen: set[tuple[str, str]] = set()
-    for index, taint in enumerate(taints):
-        path = f"{field}[{index}]"
-        errors += declared_errors(path, taint)
-        if (taint.key, taint.effect) in seen:
-            errors.append(FieldError.duplicate(path, taint))
-        seen.add((taint.key, taint.effect))
-    return errors
-
-
-def _status_errors(new: NodeStatus, old: NodeStatus) -> list[FieldError]:
-    return [
-        *amounts_errors("status.capacity", new.capacity),
-        *amounts_errors("status.allocatable", new.allocatable),
-        *core_conditions_errors("status.conditions", new.conditions, old.conditions),
-    ]
+def _taints_errors(spec: NodeSpec) -> list[FieldError]:
+    keys = [(taint.key, taint.effect) for taint in spec.taints]
+    return declared_errors("spec", spec) + duplicates("spec.taints", keys, spec.taints)
 
 
 RULES = KindRules(

@@ -1,6 +1,6 @@
 """Rules for pod templates, by themselves or inside other kinds: pods are judged before there are any."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import msgspec
@@ -13,14 +13,27 @@ from posse.kinds.machinery.filling import section
 from posse.kinds.machinery.kind import Json, Kind, KindRules
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors, template_metadata_errors
 from posse.model.container import Container
+from posse.model.meta import LabelSelector
 from posse.model.placement import Affinity
 from posse.model.pod import PodTemplate, PodTemplateSpec
+from posse.model.selectors import SelectorError, label_query
 from posse.model.volume import PersistentVolumeClaim, PersistentVolumeClaimVolumeSource, Volume
 
 
 def template_errors(field: str, template: PodTemplateSpec) -> list[FieldError]:
     errors = template_metadata_errors(template.metadata) + spec_errors(template.spec)
     return [replace(error, field=f"{field}.{error.field}") for error in errors]
+
+
+def selection_errors(selector: LabelSelector | None, labels: Mapping[str, str]) -> list[FieldError]:
+    """Pods of the template are those that the selector finds. One that cannot be read is told by itself."""
+    try:
+        if selector is None or label_query(selector).matches(labels):
+            return []
+    except SelectorError:
+        return []
+    text = "`selector` does not match template `labels`"
+    return [FieldError.invalid("spec.template.metadata.labels", labels, text)]
 
 
 def with_claims(template: PodTemplateSpec, claims: Iterable[PersistentVolumeClaim]) -> PodTemplateSpec:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from posse.kinds.core.placements import node_selector_errors
 from posse.kinds.devices.device_claims import (
     opaque_errors,
     raw_object_errors,
@@ -115,7 +114,7 @@ def _allocation_errors(path: str, allocation: AllocationResult, names: set[str])
         for index, entry in enumerate(config):
             errors += _configuration_errors(f"{path}.devices.config[{index}]", entry, names)
     if allocation.node_selector is not None:
-        errors += node_selector_errors(f"{path}.nodeSelector", allocation.node_selector)
+        errors += declared_errors(f"{path}.nodeSelector", allocation.node_selector)
     return errors
 
 

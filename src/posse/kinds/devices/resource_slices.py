@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 
 from posse.kinds.columns import AGE, NAME, value_at
-from posse.kinds.core.placements import node_selector_errors
 from posse.kinds.devices.capacities import capacities_errors, quantity_errors
 from posse.kinds.devices.device_names import (
     binding_condition_errors,
@@ -140,7 +139,7 @@ def _node_errors(
         errors.append(FieldError.invalid(f"{path}.nodeName", "", empty))
     if isinstance(place.node_selector, NodeSelector):
         chosen.append("`nodeSelector`")
-        errors += node_selector_errors(f"{path}.nodeSelector", place.node_selector)
+        errors += declared_errors(f"{path}.nodeSelector", place.node_selector)
     if place.all_nodes:
         chosen.append("`allNodes`")
     elif place.all_nodes is not None:

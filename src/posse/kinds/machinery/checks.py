@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
 from posse.kinds.machinery.errors import FieldError
+from posse.model.constraints import UnionMember
 from posse.model.formats import Format, percent
 from posse.model.meta import IntOrString, Shape
 
@@ -21,7 +22,8 @@ class HasName(Protocol):
 
 
 def formatted(field: str, text: str, form: Format) -> list[FieldError]:
-    return [FieldError.invalid(field, text, problem) for problem in form(text)]
+    problems = form.problems(text)
+    return [FieldError.invalid(field, text, problem) for problem in problems] if problems else []
 
 
 def required(field: str, text: str, form: Format) -> list[FieldError]:
@@ -74,11 +76,17 @@ def share_errors(field: str, share: IntOrString | None) -> list[FieldError]:
     return []
 
 
-def union(field: str, shape: Shape, old: Shape | None, members: Collection[str]) -> list[FieldError]:
-    """Exactly one of the members (attribute names) is set. Looked at again only when membership changes."""
+def union(
+    field: str, shape: Shape, old: Shape | None, members: Collection[str], choice: UnionMember
+) -> list[FieldError]:
+    """One of the members (attribute names) is set. Looked at again only when membership changes."""
     chosen = _chosen(shape, members)
     if len(chosen) == 1 or (old is not None and chosen == _chosen(old, members)):
         return []
+    if not chosen and choice.is_optional:
+        return []
+    if text := choice.several_text if chosen else choice.none_text:
+        return [FieldError.invalid(field, shape if choice.shows_value else None, text)]
     names = ", ".join(f"`{json_name(shape, member)}`" for member in members)
     if not chosen:
         return [FieldError.invalid(field, "", f"must specify one of: {names}")]

@@ -1,42 +1,21 @@
-"""Rules for label selectors inside objects, and for the requirements that node selectors share with them."""
+"""Rules for selectors of labels and of nodes inside objects: which values go with which operator."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 
-from posse.kinds.machinery.checks import formatted
+from posse.kinds.machinery.checks import Check, formatted
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.machinery.metadata import label_errors
-from posse.model.formats import label_key, label_value
-from posse.model.meta import LabelSelector, LabelSelectorRequirement
-from posse.model.placement import NodeSelectorRequirement
+from posse.model.formats import dns_subdomain, label_value
+from posse.model.meta import LabelSelectorRequirement, Shape
+from posse.model.placement import NodeSelectorRequirement, NodeSelectorTerm
 
 WITH_VALUES = ("In", "NotIn")
 WITHOUT_VALUES = ("Exists", "DoesNotExist")
 COMPARING = ("Gt", "Lt")
 
 
-def label_selector_errors(field: str, selector: LabelSelector | None) -> list[FieldError]:
-    if selector is None:
-        return []
-    errors = label_errors(f"{field}.matchLabels", selector.match_labels)
-    for index, requirement in enumerate(selector.match_expressions):
-        path = f"{field}.matchExpressions[{index}]"
-        errors += _operator_errors(path, requirement, comparing=())
-        errors += formatted(f"{path}.key", requirement.key, label_key)
-        errors += _value_errors(path, requirement.values)
-    return errors
-
-
-def node_requirement_errors(path: str, requirement: NodeSelectorRequirement) -> list[FieldError]:
-    errors = _operator_errors(path, requirement, comparing=COMPARING)
-    errors += formatted(f"{path}.key", requirement.key, label_key)
-    if requirement.operator in COMPARING:
-        return errors + _integer_errors(path, requirement.values)
-    return errors + _value_errors(path, requirement.values)
-
-
-def _operator_errors(
-    path: str, requirement: LabelSelectorRequirement | NodeSelectorRequirement, comparing: Sequence[str]
+def _count_errors(
+    path: str, requirement: LabelSelectorRequirement | NodeSelectorRequirement
 ) -> list[FieldError]:
     operator, count = requirement.operator, len(requirement.values)
     if operator in WITH_VALUES and not count:
@@ -45,25 +24,51 @@ def _operator_errors(
     if operator in WITHOUT_VALUES and count:
         text = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
         return [FieldError.forbidden(f"{path}.values", text)]
-    if operator in comparing and count != 1:
-        text = "must be specified single value when `operator` is 'Lt' or 'Gt'"
-        return [FieldError.required(f"{path}.values", text)]
-    if operator not in (*WITH_VALUES, *WITHOUT_VALUES, *comparing):
-        return [FieldError.invalid(f"{path}.operator", operator, "not a valid selector operator")]
     return []
 
 
-def _value_errors(path: str, values: Sequence[str]) -> list[FieldError]:
-    errors = []
-    for index, text in enumerate(values):
-        errors += formatted(f"{path}.values[{index}]", text, label_value)
+def _node_requirement_errors(path: str, requirement: NodeSelectorRequirement) -> list[FieldError]:
+    errors = _count_errors(path, requirement)
+    is_compared = requirement.operator in COMPARING
+    if is_compared and len(requirement.values) != 1:
+        text = "must be specified single value when `operator` is 'Lt' or 'Gt'"
+        errors.append(FieldError.required(f"{path}.values", text))
+    for index, value in enumerate(requirement.values):
+        field = f"{path}.values[{index}]"
+        if not is_compared:
+            errors += formatted(field, value, label_value)
+        elif not re.fullmatch(r"[+-]?[0-9]{1,19}", value):
+            text = "for 'Gt', 'Lt' operators, the value must be an integer"
+            errors.append(FieldError.invalid(field, value, text))
     return errors
 
 
-def _integer_errors(path: str, values: Sequence[str]) -> list[FieldError]:
-    text = "for 'Gt', 'Lt' operators, the value must be an integer"
-    return [
-        FieldError.invalid(f"{path}.values[{index}]", value, text)
-        for index, value in enumerate(values)
-        if not re.fullmatch(r"[+-]?[0-9]{1,19}", value)
-    ]
+def _node_fields_errors(path: str, term: NodeSelectorTerm) -> list[FieldError]:
+    errors = []
+    for index, requirement in enumerate(term.match_fields):
+        errors += _node_field_errors(f"{path}.matchFields[{index}]", requirement)
+    return errors
+
+
+def _node_field_errors(path: str, requirement: NodeSelectorRequirement) -> list[FieldError]:
+    """The one field of a node that can be asked for is its name."""
+    errors = []
+    if requirement.operator not in WITH_VALUES:
+        text = "not a valid selector operator"
+        errors.append(FieldError.invalid(f"{path}.operator", requirement.operator, text))
+    elif len(requirement.values) != 1:
+        text = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
+        errors.append(FieldError.required(f"{path}.values", text))
+    if requirement.key != "metadata.name":
+        text = "not a valid field selector key"
+        return [*errors, FieldError.invalid(f"{path}.key", requirement.key, text)]
+    for index, name in enumerate(requirement.values):
+        errors += formatted(f"{path}.values[{index}]", name, dns_subdomain)
+    return errors
+
+
+SELECTOR_RULES: Mapping[type[Shape], Check] = {
+    LabelSelectorRequirement: _count_errors,
+    NodeSelectorRequirement: _node_requirement_errors,
+    NodeSelectorTerm: _node_fields_errors,
+}

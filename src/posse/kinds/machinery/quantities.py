@@ -4,15 +4,12 @@ hold.
 
 from collections.abc import Mapping
 
-from posse.kinds.machinery.checks import formatted
 from posse.kinds.machinery.errors import FieldError
 from posse.model.container import ResourceRequirements
-from posse.model.formats import label_key
+from posse.model.formats import HUGE_PAGES_PREFIX
 from posse.model.meta import Quantity
 from posse.model.quantity import INT64_MAX, QuantityError, canonical, milli_value, value
 
-CONTAINER_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage"})
-HUGE_PAGES_PREFIX = "hugepages-"
 NATIVE_DOMAIN = "kubernetes.io/"
 
 
@@ -20,29 +17,18 @@ def amounts_errors(field: str, amounts: Mapping[str, Quantity]) -> list[FieldErr
     """Valid quantities, none negative; extended resources come in whole numbers."""
     errors = []
     for name, amount in amounts.items():
-        path = f"{field}[{name}]"
         try:
             thousandths = milli_value(amount)
         except QuantityError as error:
-            errors.append(FieldError.invalid(path, amount, str(error)))
+            errors.append(FieldError.invalid(f"{field}[{name}]", amount, str(error)))
             continue
         if thousandths < 0:
             text = "must be greater than or equal to 0"
-            errors.append(FieldError.invalid(path, canonical(amount), text))
+            errors.append(FieldError.invalid(f"{field}[{name}]", canonical(amount), text))
         # What is too much to be counted in thousandths was cut, and says nothing about fractions.
-        if is_extended(name) and thousandths < INT64_MAX and thousandths % 1000:
-            errors.append(FieldError.invalid(path, amount, "must be an integer"))
+        if thousandths % 1000 and thousandths < INT64_MAX and is_extended(name):
+            errors.append(FieldError.invalid(f"{field}[{name}]", amount, "must be an integer"))
     return errors
-
-
-def requirements_errors(field: str, resources: ResourceRequirements) -> list[FieldError]:
-    """Requests and limits of a container: each valid, requests within limits."""
-    errors = []
-    for part, amounts in (("limits", resources.limits), ("requests", resources.requests)):
-        for name in amounts:
-            errors += _name_errors(f"{field}.{part}[{name}]", name)
-        errors += amounts_errors(f"{field}.{part}", amounts)
-    return errors or _limit_errors(field, resources)
 
 
 def is_extended(name: str) -> bool:
@@ -50,14 +36,8 @@ def is_extended(name: str) -> bool:
     return "/" in name and NATIVE_DOMAIN not in name
 
 
-def _name_errors(path: str, name: str) -> list[FieldError]:
-    errors = formatted(path, name, label_key)
-    if "/" not in name and name not in CONTAINER_RESOURCES and not name.startswith(HUGE_PAGES_PREFIX):
-        errors.append(FieldError.invalid(path, name, "must be a standard resource for containers"))
-    return errors
-
-
-def _limit_errors(field: str, resources: ResourceRequirements) -> list[FieldError]:
+def limit_errors(field: str, resources: ResourceRequirements) -> list[FieldError]:
+    """Requests of a container are within its limits. What is no valid amount is told by itself."""
     errors = []
     for name, request in resources.requests.items():
         limit = resources.limits.get(name)
@@ -67,8 +47,14 @@ def _limit_errors(field: str, resources: ResourceRequirements) -> list[FieldErro
                 text = "Limit must be set for non overcommitable resources"
                 errors.append(FieldError.required(f"{field}.limits", text))
             continue
-        relation = "equal to" if exact else "less than or equal to"
-        if (exact and _size(request) != _size(limit)) or _size(request) > _size(limit):
+        try:
+            asked, most = _size(request), _size(limit)
+        except QuantityError:
+            continue
+        if is_extended(name) and (asked[1] % 1000 or most[1] % 1000):
+            continue
+        if asked > most or (exact and asked != most):
+            relation = "equal to" if exact else "less than or equal to"
             text = f"must be {relation} {name} limit of {canonical(limit)}"
             errors.append(FieldError.invalid(f"{field}.requests", canonical(request), text))
     return errors

@@ -13,7 +13,7 @@ import msgspec
 from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.machinery.subresources import BODIES
 from posse.model import meta
-from posse.model.constraints import Maximum, MaxItems, Minimum, OneOf
+from posse.model.constraints import Between, Maximum, MaxItems, Minimum, OneOf
 from posse.model.structure import FieldShape, fields_of, reachable
 
 REFERENCE = "#/components/schemas/"
@@ -140,6 +140,8 @@ def _limited(schema: Json, shape: FieldShape) -> Json:
                 limits["minimum"] = least
             case Maximum(most):
                 limits["maximum"] = most
+            case Between(least, most):
+                limits |= {"minimum": least if shape.judges_empty else min(least, 0), "maximum": most}
             case OneOf(values, unlisted):
                 limits["enum"] = [*values, *unlisted]
             case MaxItems(most):

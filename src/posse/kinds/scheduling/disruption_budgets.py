@@ -7,37 +7,21 @@ from posse.kinds.columns import AGE, NAME, value_at
 from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.kind import Kind, KindRules, PrintedColumn, clear_status, keep_spec
-from posse.kinds.machinery.label_selectors import label_selector_errors
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
-from posse.model.disruption_budget import (
-    PodDisruptionBudget,
-    PodDisruptionBudgetSpec,
-)
+from posse.model.disruption_budget import PodDisruptionBudget
 
 
 def validate(budget: PodDisruptionBudget) -> list[FieldError]:
-    return metadata_errors(budget.metadata, namespaced=True) + _spec_errors(budget.spec)
+    return metadata_errors(budget.metadata, namespaced=True) + declared_errors("spec", budget.spec)
 
 
 def validate_update(new: PodDisruptionBudget, old: PodDisruptionBudget) -> list[FieldError]:
     errors = metadata_update_errors(new.metadata, old.metadata)
     if new.spec != old.spec:
-        errors += _spec_errors(new.spec)
+        errors += declared_errors("spec", new.spec)
     if new.status != old.status:
         errors += declared_errors("status", new.status)
     return errors
-
-
-def _spec_errors(spec: PodDisruptionBudgetSpec) -> list[FieldError]:
-    errors = []
-    if spec.min_available is not None and spec.max_unavailable is not None:
-        text = "minAvailable and maxUnavailable cannot be both set"
-        errors.append(FieldError.invalid("spec", spec, text))
-    return [
-        *errors,
-        *declared_errors("spec", spec),
-        *label_selector_errors("spec.selector", spec.selector),
-    ]
 
 
 RULES = KindRules(

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 
 from posse.kinds.columns import NAME_AND_AGE
-from posse.kinds.core.placements import node_selector_errors
 from posse.kinds.machinery.checks import duplicate_names, not_negative, one_of, required
+from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill, fill_text, section
 from posse.kinds.machinery.kind import DeletionRules, Json, Kind, KindRules, keep_spec
-from posse.kinds.machinery.label_selectors import label_selector_errors
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors, object_update_errors
 from posse.kinds.machinery.quantities import amounts_errors
 from posse.kinds.storage.storage_columns import (
@@ -64,7 +63,7 @@ def validate_volume(volume: PersistentVolume) -> list[FieldError]:
     if spec.node_affinity is not None:
         field = "spec.nodeAffinity.required"
         required = spec.node_affinity.required
-        errors += [FieldError.required(field)] if required is None else node_selector_errors(field, required)
+        errors += [FieldError.required(field)] if required is None else declared_errors(field, required)
     return errors
 
 
@@ -76,7 +75,7 @@ def claim_spec_errors(field: str, spec: PersistentVolumeClaimSpec) -> list[Field
     return [
         *_access_mode_errors(f"{field}.accessModes", spec.access_modes),
         *_capacity_errors(f"{field}.resources.requests", spec.resources.requests),
-        *label_selector_errors(f"{field}.selector", spec.selector),
+        *declared_errors(f"{field}.selector", spec.selector),
         *_volume_mode(f"{field}.volumeMode", spec.volume_mode),
     ]
 

@@ -6,24 +6,32 @@ import msgspec
 import pytest
 
 from posse.kinds.machinery.declared import declared_errors
+from posse.kinds.machinery.errors import FieldError
 from posse.model.constraints import (
+    AMOUNTS,
+    BLAMES_HOLDER,
     FIXED_KEYS,
     IMMUTABLE,
+    OPAQUE,
     PRESENT,
     REQUIRED,
     SHARE,
+    Between,
     Immutable,
     KeyedBy,
+    Keys,
     MaxBytes,
     MaxDepth,
     Maximum,
     MaxItems,
     Minimum,
     OneOf,
+    Required,
+    UnionMember,
 )
 from posse.model.decoding import decode
-from posse.model.formats import dns_label
-from posse.model.meta import Int32, IntOrString, Shape
+from posse.model.formats import dns_label, label_key
+from posse.model.meta import Int32, IntOrString, Labels, Quantity, Shape
 
 
 class Leaf(Shape):
@@ -110,3 +118,86 @@ def test_what_lies_too_deep_is_left_to_the_rules_of_the_kind():
         "spec.trees[0].limit: Invalid value: 10: must be less than or equal to 9"
     ]
     assert problems({"trees": [{"trees": [{"limit": 10}]}]}) == []
+
+
+EITHER = UnionMember(is_optional=True, several_text="not both", shows_value=True)
+
+
+class Choice(Shape):
+    left: Annotated[str | None, EITHER] = None
+    right: Annotated[str | None, EITHER] = None
+
+
+class Worded(Shape):
+    """Constraints that refuse in words or at places of their own."""
+
+    port: Annotated[Int32, Between(1, 9)] = 0
+    weight: Annotated[Int32, PRESENT, Between(1, 9, "must be in the range 1-9")] = 1
+    skew: Annotated[Int32, Minimum(1, "must be greater than zero")] = 1
+    operator: Annotated[str, OneOf(("In",), text="not an operator")] = "In"
+    group: Annotated[str | None, Required("must be set", is_invalid=True)] = "g"
+    key: Annotated[str, BLAMES_HOLDER, label_key] = ""
+    modes: Annotated[tuple[str, ...], Required("at least one"), OneOf(("a",)), BLAMES_HOLDER] = ("a",)
+    labels: Labels = msgspec.field(default_factory=dict)
+    data: Annotated[dict[str, str], Keys(label_key)] = msgspec.field(default_factory=dict)
+    amounts: Annotated[dict[str, Quantity], AMOUNTS] = msgspec.field(default_factory=dict)
+    leaves: Annotated[tuple[Leaf, ...], KeyedBy("name", blames_key=True, text="must be unique")] = ()
+    choice: Choice | None = None
+    opaque: Annotated[Leaf | None, OPAQUE] = None
+
+
+WORDED = {
+    "optional number": ({"port": 0}, []),
+    "out of range": ({"port": 10}, ["spec.port: Invalid value: 10: must be between 1 and 9, inclusive"]),
+    "out of range, 0": ({"weight": 0}, ["spec.weight: Invalid value: 0: must be in the range 1-9"]),
+    "too little": ({"skew": 0}, ["spec.skew: Invalid value: 0: must be greater than zero"]),
+    "no choice": ({"operator": ""}, ['spec.operator: Invalid value: "": not an operator']),
+    "absent": ({"group": None}, ["spec.group: Invalid value: null: must be set"]),
+    "no items": ({"modes": []}, ["spec.modes: Required value: at least one"]),
+    "item": ({"modes": ["b"]}, ['spec.modes: Unsupported value: "b": supported values: "a"']),
+    "amount": (
+        {"amounts": {"cpu": "-1", "x.y/z": "500m"}},
+        [
+            'spec.amounts[cpu]: Invalid value: "-1": must be greater than or equal to 0',
+            'spec.amounts[x.y/z]: Invalid value: "500m": must be an integer',
+        ],
+    ),
+    "same key": (
+        {"leaves": [{"name": "a"}, {"name": "a"}]},
+        ['spec.leaves[1].name: Invalid value: "a": must be unique'],
+    ),
+    "none of a union": ({"choice": {}}, []),
+    "both of a union": (
+        {"choice": {"left": "a", "right": "b"}},
+        ['spec.choice: Invalid value: {"left":"a","right":"b"}: not both'],
+    ),
+    "opaque": ({"opaque": {"count": -1}}, []),
+}
+
+
+@pytest.mark.parametrize(("obj", "expected"), WORDED.values(), ids=WORDED.keys())
+def test_constraints_have_words_and_places_of_their_own(obj, expected):
+    given = {"weight": 1, "skew": 1, "operator": "In", "group": "g", "modes": ["a"]} | obj
+    assert [str(error) for error in declared_errors("spec", decode(Worded, given))] == expected
+
+
+@pytest.mark.parametrize(
+    ("obj", "field"),
+    [
+        ({"key": "a b"}, "spec"),
+        ({"labels": {"a b": ""}}, "spec.labels"),
+        ({"labels": {"a": "b c"}}, "spec.labels"),
+        ({"data": {"a b": ""}}, "spec.data[a b]"),
+    ],
+)
+def test_which_field_is_blamed(obj, field):
+    assert [error.field for error in declared_errors("spec", decode(Worded, obj))] == [field]
+
+
+def test_rules_by_hand_are_called_wherever_their_struct_occurs():
+    def judge(path, leaf):
+        return [FieldError.forbidden(f"{path}.count", "more than letters")] * (leaf.count > len(leaf.name))
+
+    tree = decode(Tree, {"leaf": {"name": "a", "count": 2}, "leaves": [{"name": "bb", "count": 3}]})
+    fields = [error.field for error in declared_errors("spec", tree, rules={Leaf: judge})]
+    assert fields == ["spec.leaves[0].count", "spec.leaf.count"]
