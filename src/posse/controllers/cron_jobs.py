@@ -19,11 +19,10 @@ from posse.controllers.steps import (
     is_deleting,
     owner_reference,
 )
-from posse.kinds.batch.cron_jobs import time_zone
 from posse.kinds.machinery.kind import Json
 from posse.kinds.registry import CRON_JOB, JOB
 from posse.model.cron_job import FORBID, REPLACE, CronJob
-from posse.model.cron_schedule import ScheduleError, parse_schedule
+from posse.model.cron_schedule import ScheduleError, parse_schedule, time_zone
 from posse.model.decoding import decode
 from posse.model.job import COMPLETE, FAILED, Job
 from posse.model.timestamps import TimestampError, format_timestamp, parse_timestamp

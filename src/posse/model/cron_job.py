@@ -4,7 +4,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from posse.model.constraints import OPAQUE, Minimum, OneOf
+from posse.model.constraints import OPAQUE, REQUIRED, Minimum, OneOf
+from posse.model.cron_schedule import cron_schedule, time_zone_name
 from posse.model.job import JobTemplateSpec
 from posse.model.meta import ApiObject, Int32, Int64, ObjectReference, Shape, Timestamp
 
@@ -16,9 +17,16 @@ History = Annotated[Int32 | None, Minimum(0)]
 
 
 class CronJobSpec(Shape):
-    schedule: Annotated[str, Meta(description="When Jobs are made: minute, hour, day, month, weekday.")] = ""
+    schedule: Annotated[
+        str,
+        REQUIRED,
+        cron_schedule,
+        Meta(description="When Jobs are made: minute, hour, day, month, weekday."),
+    ] = ""
     time_zone: Annotated[
-        str | None, Meta(description="The time zone of the schedule, such as Europe/Berlin. Default UTC.")
+        str | None,
+        time_zone_name,
+        Meta(description="The time zone of the schedule, such as Europe/Berlin. Default UTC."),
     ] = None
     starting_deadline_seconds: Annotated[
         Int64 | None, Minimum(0), Meta(description="How late a Job may still be made.")

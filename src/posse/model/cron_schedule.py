@@ -5,10 +5,12 @@ Like the parser of Kubernetes: a day matches if both of its fields match, or eit
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from posse.model.durations import parse_duration
+from posse.model.formats import Format
 
 NAMED = {
     "@yearly": "0 0 1 1 *",
@@ -162,3 +164,31 @@ def _number(text: str, names: Mapping[str, int]) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 4):
         raise ScheduleError(f"failed to parse int from {text}")
     return int(text)
+
+
+def time_zone(name: str | None) -> tzinfo | None:
+    """Return the time zone of that name, UTC without one; None if it is unknown."""
+    try:
+        return ZoneInfo(name) if name else UTC
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None
+
+
+def _schedule_problems(text: str) -> list[str]:
+    if "TZ" in text:
+        return ["cannot use TZ or CRON_TZ in schedule, use timeZone field instead"]
+    try:
+        parse_schedule(text)
+    except ScheduleError as error:
+        return [str(error)]
+    return []
+
+
+def _time_zone_problems(name: str) -> list[str]:
+    if not name:
+        return ["timeZone must be nil or non-empty string"]
+    return [] if time_zone(name) is not None else [f"unknown time zone {name}"]
+
+
+cron_schedule = Format(_schedule_problems, ".+", 0)
+time_zone_name = Format(_time_zone_problems, ".+", 0)

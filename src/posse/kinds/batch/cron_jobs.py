@@ -1,8 +1,6 @@
 """Rules for CronJob: what is filled in and what is refused."""
 
 from dataclasses import replace
-from datetime import UTC, tzinfo
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from posse.kinds.batch import jobs
 from posse.kinds.batch.job_columns import CONTAINER_COLUMNS
@@ -15,7 +13,6 @@ from posse.kinds.machinery.filling import fill, fill_text, section
 from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn, clear_status, keep_spec
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.model.cron_job import ALLOW, CronJob, CronJobSpec
-from posse.model.cron_schedule import ScheduleError, parse_schedule
 
 SUCCESSFUL_HISTORY = 3
 FAILED_HISTORY = 1
@@ -45,42 +42,14 @@ def validate_update(new: CronJob, old: CronJob) -> list[FieldError]:
     return errors if new.spec == old.spec else errors + _spec_errors(new.spec)
 
 
-def time_zone(name: str | None) -> tzinfo | None:
-    """Return the time zone of that name, UTC without one; None if it is unknown."""
-    try:
-        return ZoneInfo(name) if name else UTC
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return None
-
-
 def _spec_errors(spec: CronJobSpec) -> list[FieldError]:
-    errors = declared_errors("spec", spec) + _schedule_errors(spec)
-    if spec.time_zone is not None:
-        field = "spec.timeZone"
-        if not spec.time_zone:
-            errors.append(FieldError.invalid(field, "", "timeZone must be nil or non-empty string"))
-        elif time_zone(spec.time_zone) is None:
-            errors.append(FieldError.invalid(field, spec.time_zone, f"unknown time zone {spec.time_zone}"))
+    errors = declared_errors("spec", spec)
     of_jobs = jobs.spec_errors_without_selector(spec.job_template.spec)
     if spec.job_template.spec.manual_selector:
         of_jobs.append(
             FieldError.not_supported("spec.manualSelector", bad_value=True, supported=("nil", "false"))
         )
     return errors + [replace(error, field=f"spec.jobTemplate.{error.field}") for error in of_jobs]
-
-
-def _schedule_errors(spec: CronJobSpec) -> list[FieldError]:
-    field = "spec.schedule"
-    if not spec.schedule:
-        return [FieldError.required(field)]
-    if "TZ" in spec.schedule:
-        text = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
-        return [FieldError.invalid(field, spec.schedule, text)]
-    try:
-        parse_schedule(spec.schedule)
-    except ScheduleError as error:
-        return [FieldError.invalid(field, spec.schedule, str(error))]
-    return []
 
 
 RULES = KindRules(

@@ -5,7 +5,6 @@ large as the Job.
 from msgspec import structs
 
 from posse.kinds.machinery.checks import immutable
-from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.model.job import JobGangSchedulingPolicy, JobSchedulingPolicy, JobSchedulingSpec, JobSpec
 
@@ -17,9 +16,7 @@ def scheduling_errors(field: str, spec: JobSpec) -> list[FieldError]:
     if scheduling is None:
         return []
     policy = scheduling.scheduling_policy or JobSchedulingPolicy()
-    if policy == JobSchedulingPolicy():
-        scheduling = structs.replace(scheduling, scheduling_policy=None)
-    errors = declared_errors(field, scheduling) + _minimum_errors(field, policy, spec)
+    errors = _minimum_errors(field, policy, spec)
     mode = scheduling.disruption_mode
     if policy.gang is None and mode is not None and mode.all is not None:
         text = "may only be set with a gang; pods of the basic policy have no need of each other"

@@ -12,14 +12,13 @@ from posse.kinds.batch.job_policies import failure_policy_errors, success_policy
 from posse.kinds.batch.job_scheduling import scheduling_errors, scheduling_update_errors
 from posse.kinds.core.pod_defaults import default_pod
 from posse.kinds.core.pod_templates import selection_errors, template_errors, with_scheduling_of
-from posse.kinds.machinery.checks import at_most, json_name, not_negative, one_of
 from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import entries, fill, fill_text, section
 from posse.kinds.machinery.kind import Json, Kind, KindRules, clear_status, keep_spec
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.model.formats import dns_label, dns_subdomain
-from posse.model.job import INDEXED, NON_INDEXED, Job, JobSpec, JobStatus
+from posse.model.job import INDEXED, NON_INDEXED, Job, JobSpec
 from posse.model.meta import LabelSelector
 from posse.model.selectors import SelectorError, label_query
 
@@ -33,28 +32,6 @@ BACKOFF_LIMIT = 6
 BACKOFF_LIMIT_NONE = 2**31 - 1
 INDEXED_PARALLELISM_MAX = 100_000
 MANAGER_NAME_BYTES_MAX = 63
-IMMUTABLE_FIELDS = {
-    "selector": "selector",
-    "completionMode": "completion_mode",
-    "podFailurePolicy": "pod_failure_policy",
-    "backoffLimitPerIndex": "backoff_limit_per_index",
-    "managedBy": "managed_by",
-    "successPolicy": "success_policy",
-}
-COUNTS = (
-    "parallelism",
-    "completions",
-    "active_deadline_seconds",
-    "backoff_limit",
-    "ttl_seconds_after_finished",
-    "backoff_limit_per_index",
-    "max_failed_indexes",
-)
-STATUS_COUNTS = ("active", "ready", "succeeded", "failed", "terminating")
-
-_completion_mode = one_of(NON_INDEXED, INDEXED)
-_replacement_policy = one_of("Failed", "TerminatingOrFailed")
-_replacement_policy_with_failure_policy = one_of("Failed")
 
 
 def default(obj: Json) -> None:
@@ -114,8 +91,10 @@ def validate(job: Job) -> list[FieldError]:
 def validate_update(new: Job, old: Job) -> list[FieldError]:
     errors = metadata_update_errors(new.metadata, old.metadata)
     if new.spec != old.spec:
-        errors += _spec_errors(new.spec) + _hostname_errors(new) + _spec_update_errors(new.spec, old)
-    return errors if new.status == old.status else errors + _status_errors(new.status)
+        errors += (
+            _spec_errors(new.spec, old.spec) + _hostname_errors(new) + _spec_update_errors(new.spec, old)
+        )
+    return errors if new.status == old.status else errors + declared_errors("status", new.status)
 
 
 def _generated_selector_errors(job: Job) -> list[FieldError]:
@@ -153,17 +132,14 @@ def _hostname_errors(job: Job) -> list[FieldError]:
     return [FieldError.invalid("metadata.name", job.metadata.name, text)]
 
 
-def _spec_errors(spec: JobSpec) -> list[FieldError]:
-    return spec_errors_without_selector(spec) + _selector_errors(spec)
+def _spec_errors(spec: JobSpec, old: JobSpec | None = None) -> list[FieldError]:
+    return spec_errors_without_selector(spec, old) + _selector_errors(spec)
 
 
-def spec_errors_without_selector(spec: JobSpec) -> list[FieldError]:
+def spec_errors_without_selector(spec: JobSpec, old: JobSpec | None = None) -> list[FieldError]:
     """Judge what can be judged before the Job has a uid, from which its selector is made."""
-    errors = []
-    for name in COUNTS:
-        errors += not_negative(f"spec.{json_name(spec, name)}", getattr(spec, name))
     return [
-        *errors,
+        *declared_errors("spec", spec, old),
         *manager_errors(spec.managed_by),
         *_mode_errors(spec),
         *failure_policy_errors("spec.podFailurePolicy", spec),
@@ -188,7 +164,7 @@ def manager_errors(manager: str | None) -> list[FieldError]:
 
 
 def _mode_errors(spec: JobSpec) -> list[FieldError]:
-    errors = _completion_mode("spec.completionMode", spec.completion_mode)
+    errors = []
     if spec.max_failed_indexes is not None and spec.backoff_limit_per_index is None:
         text = "when maxFailedIndexes is specified"
         errors.append(FieldError.required("spec.backoffLimitPerIndex", text))
@@ -213,7 +189,9 @@ def _indexed_errors(spec: JobSpec) -> list[FieldError]:
         text = f"must be less than or equal to {INDEXED_PARALLELISM_MAX} when completion mode is {INDEXED}"
         errors.append(FieldError.invalid("spec.parallelism", spec.parallelism, text))
     if spec.backoff_limit_per_index is not None:
-        errors += at_most(INDEXED_PARALLELISM_MAX)("spec.completions", spec.completions)
+        if spec.completions > INDEXED_PARALLELISM_MAX:
+            text = f"must be less than or equal to {INDEXED_PARALLELISM_MAX}"
+            errors.append(FieldError.invalid("spec.completions", spec.completions, text))
         if spec.max_failed_indexes is not None and spec.max_failed_indexes > spec.completions:
             text = "must be less than or equal to completions"
             errors.append(FieldError.invalid("spec.maxFailedIndexes", spec.max_failed_indexes, text))
@@ -221,17 +199,16 @@ def _indexed_errors(spec: JobSpec) -> list[FieldError]:
 
 
 def _replacement_errors(spec: JobSpec) -> list[FieldError]:
-    check = (
-        _replacement_policy if spec.pod_failure_policy is None else _replacement_policy_with_failure_policy
-    )
-    return check("spec.podReplacementPolicy", spec.pod_replacement_policy)
+    policy = spec.pod_replacement_policy
+    if spec.pod_failure_policy is None or policy in (None, "Failed"):
+        return []
+    return [FieldError.not_supported("spec.podReplacementPolicy", policy, ("Failed",))]
 
 
 def _selector_errors(spec: JobSpec) -> list[FieldError]:
     if spec.selector is None:
         return [FieldError.required("spec.selector")]
-    errors = declared_errors("spec.selector", spec.selector)
-    return errors + selection_errors(spec.selector, spec.template.metadata.labels)
+    return selection_errors(spec.selector, spec.template.metadata.labels)
 
 
 def _restart_errors(field: str, spec: JobSpec) -> list[FieldError]:
@@ -245,11 +222,7 @@ def _restart_errors(field: str, spec: JobSpec) -> list[FieldError]:
 
 
 def _spec_update_errors(new: JobSpec, old: Job) -> list[FieldError]:
-    errors = [
-        FieldError.invalid(f"spec.{json_name}", getattr(new, name), "field is immutable")
-        for json_name, name in IMMUTABLE_FIELDS.items()
-        if getattr(new, name) != getattr(old.spec, name)
-    ]
+    errors = []
     template = old.spec.template
     if old.spec.suspend and not old.status.active:
         template = with_scheduling_of(template, new.template)
@@ -269,13 +242,6 @@ def _completions_update_errors(new: JobSpec, old: JobSpec) -> list[FieldError]:
         return []
     text = "can only be modified in tandem with spec.parallelism"
     return [FieldError.invalid(field, new.completions, text)]
-
-
-def _status_errors(status: JobStatus) -> list[FieldError]:
-    errors = []
-    for name in STATUS_COUNTS:
-        errors += not_negative(f"status.{json_name(status, name)}", getattr(status, name))
-    return errors
 
 
 RULES = KindRules(
