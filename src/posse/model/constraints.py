@@ -61,6 +61,13 @@ class Keys:
 
 
 @dataclass(frozen=True, slots=True)
+class HasKey:
+    """The map has an entry of this key."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
 class MaxBytes:
     value: int
 
@@ -91,9 +98,10 @@ class KeyedBy:
 
 @dataclass(frozen=True, slots=True)
 class Immutable:
-    """Validated when the object is created, never changed afterwards."""
+    """Validated when the object is created, never changed afterwards. With a text, a change is forbidden."""
 
     shows_value: bool = False
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +157,7 @@ Constraint = (
     | Between
     | OneOf
     | Keys
+    | HasKey
     | MaxBytes
     | MaxItems
     | MaxDepth

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from posse.model.constraints import Minimum
+from posse.model.constraints import AMOUNTS, Minimum
 from posse.model.meta import GroupObject, Int32, Quantity, Shape, Timestamp
 
 
@@ -20,7 +20,9 @@ class CoschedulingPodGroupSpec(Shape):
         Meta(description="How many members must fit at once before any is bound; at least 1."),
     ] = 0
     min_resources: Annotated[
-        dict[str, Quantity], Meta(description="What must be free in the cluster before the group is tried.")
+        dict[str, Quantity],
+        AMOUNTS,
+        Meta(description="What must be free in the cluster before the group is tried."),
     ] = msgspec.field(default_factory=dict)
     schedule_timeout_seconds: Annotated[
         Int32 | None,

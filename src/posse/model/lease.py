@@ -8,10 +8,10 @@ from posse.model.meta import ApiObject, Int32, Shape, Timestamp
 
 class LeaseSpec(Shape):
     holder_identity: str | None = None
-    lease_duration_seconds: Int32 | None = None
+    lease_transitions: Annotated[Int32 | None, Minimum(0)] = None
+    lease_duration_seconds: Annotated[Int32 | None, Minimum(1, "must be greater than 0")] = None
     acquire_time: Timestamp = ""
     renew_time: Timestamp = ""
-    lease_transitions: Annotated[Int32 | None, Minimum(0)] = None
     strategy: str | None = None
     preferred_holder: str | None = None
 

@@ -10,7 +10,7 @@ from posse.model.workload import PREEMPTION_POLICIES
 class PriorityClass(ApiObject):
     """Maps a name to a priority; higher values are scheduled first."""
 
-    value: Int32 = 0
+    value: Annotated[Int32, Immutable(text="may not be changed in an update.")] = 0
     global_default: bool = False
     description: str = ""
     preemption_policy: Annotated[str | None, OneOf(PREEMPTION_POLICIES), Immutable(shows_value=True)] = None

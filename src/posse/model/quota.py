@@ -5,7 +5,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from posse.model.constraints import Immutable
+from posse.model.constraints import AMOUNTS, BLAMES_HOLDER, PRESENT, Immutable, OneOf
+from posse.model.formats import Format
 from posse.model.meta import ApiObject, Quantity, Shape
 
 TERMINATING = "Terminating"
@@ -18,12 +19,29 @@ CONTAINER = "Container"
 POD = "Pod"
 CLAIM = "PersistentVolumeClaim"
 
-Amounts = dict[str, Quantity]
+SCOPES = OneOf(
+    (TERMINATING, NOT_TERMINATING, BEST_EFFORT, NOT_BEST_EFFORT, PRIORITY_CLASS), text="unsupported scope"
+)
+Amounts = Annotated[dict[str, Quantity], AMOUNTS]
+
+
+def _limit_type_problems(text: str) -> list[str]:
+    is_known = text in (CONTAINER, POD, CLAIM) or "/" in text
+    return [] if is_known else ["must be a standard limit type or fully qualified"]
+
+
+limit_type = Format(_limit_type_problems, f"{CONTAINER}|{POD}|{CLAIM}|.*/.*", 0)
 
 
 class ScopedResourceSelectorRequirement(Shape):
-    scope_name: Annotated[str, Meta(description="The scope: Terminating, BestEffort, PriorityClass ...")] = ""
-    operator: Annotated[str, Meta(description="In, NotIn, Exists or DoesNotExist.")] = ""
+    scope_name: Annotated[
+        str, SCOPES, Meta(description="The scope: Terminating, BestEffort, PriorityClass ...")
+    ] = ""
+    operator: Annotated[
+        str,
+        OneOf(("In", "NotIn", "Exists", "DoesNotExist")),
+        Meta(description="In, NotIn, Exists or DoesNotExist."),
+    ] = ""
     values: Annotated[tuple[str, ...], Meta(description="Names of priority classes.")] = ()
 
 
@@ -36,7 +54,11 @@ class ResourceQuotaSpec(Shape):
         msgspec.field(default_factory=dict)
     )
     scopes: Annotated[
-        tuple[str, ...], Immutable(), Meta(description="Only pods that all of these fit are counted.")
+        tuple[str, ...],
+        Immutable(),
+        SCOPES,
+        BLAMES_HOLDER,
+        Meta(description="Only pods that all of these fit are counted."),
     ] = ()
     scope_selector: Annotated[
         ScopeSelector | None, Meta(description="Like scopes, with operators and values.")
@@ -44,8 +66,8 @@ class ResourceQuotaSpec(Shape):
 
 
 class ResourceQuotaStatus(Shape):
-    hard: Amounts = msgspec.field(default_factory=dict)
-    used: Amounts = msgspec.field(default_factory=dict)
+    hard: dict[str, Quantity] = msgspec.field(default_factory=dict)
+    used: dict[str, Quantity] = msgspec.field(default_factory=dict)
 
 
 class ResourceQuota(ApiObject):
@@ -56,7 +78,9 @@ class ResourceQuota(ApiObject):
 
 
 class LimitRangeItem(Shape):
-    type: Annotated[str, Meta(description="Container, Pod or PersistentVolumeClaim.")] = ""
+    type: Annotated[
+        str, PRESENT, limit_type, Meta(description="Container, Pod or PersistentVolumeClaim.")
+    ] = ""
     max: Annotated[Amounts, Meta(description="Upper bounds of limits.")] = msgspec.field(default_factory=dict)
     min: Annotated[Amounts, Meta(description="Lower bounds of requests.")] = msgspec.field(
         default_factory=dict

@@ -4,7 +4,9 @@ from typing import Annotated, Any
 
 import msgspec
 
-from posse.model.constraints import Immutable, OneOf
+from posse.model.constraints import PRESENT, Immutable, Keys, OneOf
+from posse.model.container import PORT, PROTOCOLS
+from posse.model.formats import config_key
 from posse.model.meta import (
     ApiObject,
     Condition,
@@ -16,22 +18,24 @@ from posse.model.meta import (
     merge_list,
 )
 
+Data = Annotated[dict[str, str], Keys(config_key)]
+
 
 class ServicePort(Shape):
     name: str = ""
-    protocol: Annotated[str, OneOf(("TCP", "UDP", "SCTP"))] = ""
+    protocol: Annotated[str, OneOf(PROTOCOLS)] = ""
     app_protocol: str | None = None
-    port: Int32 = 0
+    port: Annotated[Int32, PRESENT, PORT] = 0
     target_port: IntOrString | None = None
     node_port: Int32 = 0
 
 
 class ServiceSpec(Shape):
+    type: Annotated[str, OneOf(("ClusterIP", "NodePort", "LoadBalancer", "ExternalName"))] = ""
     ports: Annotated[tuple[ServicePort, ...], merge_list("port")] = ()
     selector: dict[str, str] = msgspec.field(default_factory=dict)
     cluster_ip: str = msgspec.field(default="", name="clusterIP")
     cluster_ips: tuple[str, ...] = msgspec.field(default=(), name="clusterIPs")
-    type: Annotated[str, OneOf(("ClusterIP", "NodePort", "LoadBalancer", "ExternalName"))] = ""
     external_ips: tuple[str, ...] = msgspec.field(default=(), name="externalIPs")
     session_affinity: str = ""
     session_affinity_config: Any = None
@@ -73,14 +77,14 @@ class ConfigMap(ApiObject):
     """Configuration for pods, as keys and text."""
 
     immutable: bool | None = None
-    data: dict[str, str] = msgspec.field(default_factory=dict)
-    binary_data: dict[str, str] = msgspec.field(default_factory=dict)
+    data: Data = msgspec.field(default_factory=dict)
+    binary_data: Data = msgspec.field(default_factory=dict)
 
 
 class Secret(ApiObject):
     """Sensitive configuration for pods; values are base64."""
 
     immutable: bool | None = None
-    data: dict[str, str] = msgspec.field(default_factory=dict)
+    data: Data = msgspec.field(default_factory=dict)
     string_data: dict[str, str] = msgspec.field(default_factory=dict)
     type: Annotated[str, Immutable(shows_value=True)] = ""

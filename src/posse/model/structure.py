@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args
 
 import msgspec
 
-from posse.model.constraints import FIXED_KEYS, PRESENT, Constraint, Minimum, OneOf, Required
+from posse.model.constraints import FIXED_KEYS, PRESENT, Constraint, HasKey, Minimum, OneOf, Required
 from posse.model.meta import Shape
 
 C = TypeVar("C")
@@ -38,9 +38,10 @@ class FieldShape(NamedTuple):
     @property
     def judges_empty(self) -> bool:
         """Whether constraints are about an empty text, 0 or an empty list, too; else these mean absent."""
-        if self.may_be_none or self.constraint(Required) is not None:
-            return True
-        if PRESENT in self.constraints or FIXED_KEYS in self.constraints:
+        always = (PRESENT, FIXED_KEYS)
+        if self.may_be_none or any(
+            isinstance(each, Required | HasKey) or each in always for each in self.constraints
+        ):
             return True
         least, choice = self.constraint(Minimum), self.constraint(OneOf)
         return self.holds == "one" and (

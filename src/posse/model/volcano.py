@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from posse.model.constraints import Minimum
+from posse.model.constraints import AMOUNTS, Minimum
 from posse.model.formats import dns_subdomain
 from posse.model.meta import GroupObject, Int32, Quantity, Shape, Timestamp, merge_list
 
@@ -26,7 +26,9 @@ class VolcanoPodGroupSpec(Shape):
     )
     priority_class_name: Annotated[str, dns_subdomain] = ""
     min_resources: Annotated[
-        dict[str, Quantity], Meta(description="What must be free in the cluster before the group is tried.")
+        dict[str, Quantity],
+        AMOUNTS,
+        Meta(description="What must be free in the cluster before the group is tried."),
     ] = msgspec.field(default_factory=dict)
     network_topology: Any = None
     sub_group_policy: tuple[Any, ...] = ()

@@ -8,8 +8,19 @@ from typing import Annotated, Any
 
 import msgspec
 
-from posse.model.constraints import OPAQUE, REQUIRED
-from posse.model.formats import dns_label
+from posse.model.constraints import (
+    AMOUNTS,
+    BLAMES_HOLDER,
+    OPAQUE,
+    REQUIRED,
+    HasKey,
+    Immutable,
+    KeyedBy,
+    Minimum,
+    OneOf,
+    Required,
+)
+from posse.model.formats import dns_label, dns_subdomain
 from posse.model.meta import (
     ApiObject,
     Int32,
@@ -26,6 +37,18 @@ from posse.model.meta import (
 )
 from posse.model.placement import NodeSelector
 
+# Errors name the list, not the mode in it.
+AccessModes = Annotated[
+    tuple[str, ...],
+    Required("at least 1 access mode is required"),
+    OneOf(("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")),
+    BLAMES_HOLDER,
+]
+StorageAmounts = Annotated[dict[str, Quantity], HasKey("storage"), AMOUNTS]
+VolumeMode = Annotated[str | None, OneOf(("Block", "Filesystem"))]
+RECLAIM_POLICIES = ("Delete", "Recycle", "Retain")
+_FIXED = Immutable(shows_value=True)
+
 
 class PersistentVolumeClaimVolumeSource(Shape):
     claim_name: Annotated[str, REQUIRED] = ""
@@ -33,18 +56,18 @@ class PersistentVolumeClaimVolumeSource(Shape):
 
 
 class VolumeResourceRequirements(Shape):
-    requests: dict[str, Quantity] = msgspec.field(default_factory=dict)
+    requests: StorageAmounts = msgspec.field(default_factory=dict)
     limits: dict[str, Quantity] = msgspec.field(default_factory=dict)
 
 
 class PersistentVolumeClaimSpec(Shape):
-    access_modes: tuple[str, ...] = ()
+    access_modes: AccessModes = ()
     selector: LabelSelector | None = None
     resources: VolumeResourceRequirements = VolumeResourceRequirements()
     volume_name: str = ""
     storage_class_name: str | None = None
-    volume_mode: str | None = None
-    data_source: TypedLocalObjectReference | None = None
+    volume_mode: VolumeMode = None
+    data_source: Annotated[TypedLocalObjectReference | None, OPAQUE] = None
     data_source_ref: TypedObjectReference | None = None
     volume_attributes_class_name: str | None = None
 
@@ -121,17 +144,17 @@ class PersistentVolumeClaim(ApiObject):
 
 
 class VolumeNodeAffinity(Shape):
-    required: NodeSelector | None = None
+    required: Annotated[NodeSelector | None, REQUIRED] = None
 
 
 class PersistentVolumeSpec(Shape):
-    capacity: dict[str, Quantity] = msgspec.field(default_factory=dict)
-    access_modes: tuple[str, ...] = ()
+    access_modes: AccessModes = ()
+    capacity: StorageAmounts = msgspec.field(default_factory=dict)
     claim_ref: ObjectReference | None = None
-    persistent_volume_reclaim_policy: str = ""
+    persistent_volume_reclaim_policy: Annotated[str, OneOf(RECLAIM_POLICIES)] = ""
     storage_class_name: str = ""
     mount_options: tuple[str, ...] = ()
-    volume_mode: str | None = None
+    volume_mode: VolumeMode = None
     node_affinity: VolumeNodeAffinity | None = None
     volume_attributes_class_name: str | None = None
     csi: Any = None
@@ -184,28 +207,30 @@ class TopologySelectorTerm(Shape):
 class StorageClass(ApiObject):
     """A named way of providing storage."""
 
-    provisioner: str = ""
-    parameters: dict[str, str] = msgspec.field(default_factory=dict)
-    reclaim_policy: str | None = None
+    provisioner: Annotated[str, REQUIRED, Immutable(text="updates to provisioner are forbidden.")] = ""
+    parameters: Annotated[dict[str, str], Immutable(text="updates to parameters are forbidden.")] = (
+        msgspec.field(default_factory=dict)
+    )
+    reclaim_policy: Annotated[str | None, OneOf(RECLAIM_POLICIES), _FIXED] = None
     mount_options: tuple[str, ...] = ()
     allow_volume_expansion: bool | None = None
-    volume_binding_mode: str | None = None
+    volume_binding_mode: Annotated[str | None, OneOf(("Immediate", "WaitForFirstConsumer")), _FIXED] = None
     allowed_topologies: tuple[TopologySelectorTerm, ...] = ()
 
 
 class VolumeNodeResources(Shape):
-    count: Int32 | None = None
+    count: Annotated[Int32 | None, Minimum(0)] = None
 
 
 class CSINodeDriver(Shape):
-    name: str = ""
-    node_id: str = msgspec.field(default="", name="nodeID")
+    name: Annotated[str, REQUIRED, dns_subdomain] = ""
+    node_id: Annotated[str, REQUIRED] = msgspec.field(default="", name="nodeID")
     topology_keys: tuple[str, ...] = ()
     allocatable: VolumeNodeResources | None = None
 
 
 class CSINodeSpec(Shape):
-    drivers: Annotated[tuple[CSINodeDriver, ...], merge_list("name")] = ()
+    drivers: Annotated[tuple[CSINodeDriver, ...], merge_list("name"), KeyedBy("name")] = ()
 
 
 class CSINode(ApiObject):

@@ -14,7 +14,7 @@ from posse.kinds.machinery.filling import entries, fill, fill_text, section
 from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn, clear_status, keep_spec
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
 from posse.kinds.machinery.scaling import selector_of
-from posse.kinds.storage.volumes import claim_spec_errors, default_claim
+from posse.kinds.storage.volumes import default_claim
 from posse.model.meta import LabelSelector
 from posse.model.pod import PodTemplateSpec
 from posse.model.stateful_set import (
@@ -122,7 +122,7 @@ def claims_errors(field: str, claims: Sequence[PersistentVolumeClaim]) -> list[F
     for index, claim in enumerate(claims):
         if not claim.metadata.name:
             errors.append(FieldError.required(f"{field}[{index}].metadata.name"))
-        errors += claim_spec_errors(f"{field}[{index}].spec", claim.spec)
+        errors += declared_errors(f"{field}[{index}].spec", claim.spec)
     return errors
 
 

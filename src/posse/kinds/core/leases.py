@@ -5,23 +5,15 @@ from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.kind import Kind, KindRules, PrintedColumn
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
-from posse.model.lease import Lease, LeaseSpec
+from posse.model.lease import Lease
 
 
 def validate(lease: Lease) -> list[FieldError]:
-    return metadata_errors(lease.metadata, namespaced=True) + _spec_errors(lease.spec)
+    return metadata_errors(lease.metadata, namespaced=True) + declared_errors("spec", lease.spec)
 
 
 def validate_update(new: Lease, old: Lease) -> list[FieldError]:
-    return metadata_update_errors(new.metadata, old.metadata) + _spec_errors(new.spec)
-
-
-def _spec_errors(spec: LeaseSpec) -> list[FieldError]:
-    errors = declared_errors("spec", spec)
-    duration = spec.lease_duration_seconds
-    if duration is not None and duration <= 0:
-        errors.append(FieldError.invalid("spec.leaseDurationSeconds", duration, "must be greater than 0"))
-    return errors
+    return metadata_update_errors(new.metadata, old.metadata) + declared_errors("spec", new.spec)
 
 
 RULES = KindRules(

@@ -4,16 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from posse.kinds.columns import NAME, value_at
 from posse.kinds.core.pod_amounts import milli_amounts, pod_amounts
+from posse.kinds.machinery.declared import Rules, declared_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import entries, section
 from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
-from posse.kinds.machinery.quantities import amounts_errors
 from posse.model.meta import Quantity
-from posse.model.quantity import canonical, milli_value
-from posse.model.quota import CLAIM, CONTAINER, POD, LimitRange, LimitRangeItem
-
-TYPES = (CONTAINER, POD, CLAIM)
+from posse.model.quantity import QuantityError, canonical, milli_value
+from posse.model.quota import CLAIM, CONTAINER, POD, LimitRange, LimitRangeItem, limit_type
 
 
 def default(obj: Json) -> None:
@@ -30,9 +28,7 @@ def default(obj: Json) -> None:
 
 def validate(ranges: LimitRange) -> list[FieldError]:
     errors = metadata_errors(ranges.metadata, namespaced=True)
-    for index, item in enumerate(ranges.spec.limits):
-        errors += _item_errors(f"spec.limits[{index}]", item)
-    return errors
+    return errors + declared_errors("spec", ranges.spec, rules=_RULES)
 
 
 def validate_update(new: LimitRange, old: LimitRange) -> list[FieldError]:
@@ -40,24 +36,16 @@ def validate_update(new: LimitRange, old: LimitRange) -> list[FieldError]:
 
 
 def _item_errors(field: str, item: LimitRangeItem) -> list[FieldError]:
-    if item.type not in TYPES and "/" not in item.type:
-        text = "must be a standard limit type or fully qualified"
-        return [FieldError.invalid(f"{field}.type", item.type, text)]
     errors = []
-    sides = {
-        "max": item.max,
-        "min": item.min,
-        "default": item.default,
-        "defaultRequest": item.default_request,
-        "maxLimitRequestRatio": item.max_limit_request_ratio,
-    }
-    for name, amounts in sides.items():
-        errors += amounts_errors(f"{field}.{name}", amounts)
-    if item.type != CONTAINER:
+    if item.type != CONTAINER and not limit_type.problems(item.type):
         text = f"may not be specified when `type` is '{item.type}'"
-        given = (name for name in ("default", "defaultRequest") if sides[name])
-        errors += [FieldError.forbidden(f"{field}.{name}", text) for name in given]
-    return errors or _order_errors(field, item)
+        sides = {"default": item.default, "defaultRequest": item.default_request}
+        errors = [FieldError.forbidden(f"{field}.{name}", text) for name, amounts in sides.items() if amounts]
+    try:
+        return errors or _order_errors(field, item)
+    except QuantityError:
+        # Told by itself.
+        return errors
 
 
 def _order_errors(field: str, item: LimitRangeItem) -> list[FieldError]:
@@ -71,6 +59,9 @@ def _order_errors(field: str, item: LimitRangeItem) -> list[FieldError]:
                     text = f"{low_name} value {low[name]} is greater than {high_name} value {high[name]}"
                     errors.append(FieldError.invalid(f"{field}.{low_name}[{name}]", low[name], text))
     return errors
+
+
+_RULES: Rules = {LimitRangeItem: _item_errors}
 
 
 # What follows works on stored ranges and on new objects that are not validated yet.

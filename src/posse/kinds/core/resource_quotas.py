@@ -11,7 +11,6 @@ from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import entries, section
 from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn, clear_status, keep_spec
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
-from posse.kinds.machinery.quantities import amounts_errors
 from posse.model.meta import Quantity
 from posse.model.pod import ENDED_PHASES
 from posse.model.quantity import canonical, parse_quantity
@@ -25,31 +24,17 @@ from posse.model.quota import (
 )
 
 ONE = 1000
-SCOPES = (TERMINATING, NOT_TERMINATING, BEST_EFFORT, NOT_BEST_EFFORT, PRIORITY_CLASS)
-OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 # A quota may leave out the word.
 REQUESTS = ("cpu", "memory", "ephemeral-storage")
 _CLASS_SUFFIX = ".storageclass.storage.k8s.io/"
 
 
 def validate(quota: ResourceQuota) -> list[FieldError]:
-    errors = metadata_errors(quota.metadata, namespaced=True)
-    errors += amounts_errors("spec.hard", quota.spec.hard) + declared_errors("spec", quota.spec)
-    wrong = [scope for scope in quota.spec.scopes if scope not in SCOPES]
-    errors += [FieldError.invalid("spec.scopes", scope, "unsupported scope") for scope in wrong]
-    selector = quota.spec.scope_selector
-    for index, each in enumerate(selector.match_expressions if selector else ()):
-        field = f"spec.scopeSelector.matchExpressions[{index}]"
-        if each.scope_name not in SCOPES:
-            errors.append(FieldError.invalid(f"{field}.scopeName", each.scope_name, "unsupported scope"))
-        if each.operator not in OPERATORS:
-            errors.append(FieldError.not_supported(f"{field}.operator", each.operator, OPERATORS))
-    return errors
+    return metadata_errors(quota.metadata, namespaced=True) + declared_errors("spec", quota.spec)
 
 
 def validate_update(new: ResourceQuota, old: ResourceQuota) -> list[FieldError]:
-    errors = metadata_update_errors(new.metadata, old.metadata)
-    return errors + validate(new) + declared_errors("spec", new.spec, old.spec)
+    return metadata_update_errors(new.metadata, old.metadata) + declared_errors("spec", new.spec, old.spec)
 
 
 # What follows works on stored objects, and on new ones that were validated.

@@ -11,7 +11,6 @@ from typing import Protocol
 from posse.kinds.columns import AGE, NAME, NONE, value_at
 from posse.kinds.core.cluster_addresses import keep_address
 from posse.kinds.core.node_ports import OPEN_TYPES, internal_port_errors, keep_node_ports
-from posse.kinds.machinery.checks import formatted
 from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError, bad_request
 from posse.kinds.machinery.filling import entries, fill, fill_text, section
@@ -26,7 +25,7 @@ from posse.kinds.machinery.kind import (
     keep_status,
 )
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors, object_update_errors
-from posse.model.formats import config_key, dns_label
+from posse.model.formats import dns_label
 from posse.model.meta import ObjectMeta
 from posse.model.service import ConfigMap, Secret, Service, ServiceAccount
 
@@ -65,14 +64,7 @@ def validate_service_update(new: Service, old: Service) -> list[FieldError]:
 
 
 def _service_spec_errors(service: Service) -> list[FieldError]:
-    errors = declared_errors("spec", service.spec)
-    errors += internal_port_errors(service)
-    text = "must be between 1 and 65535, inclusive"
-    return errors + [
-        FieldError.invalid(f"spec.ports[{index}].port", port.port, text)
-        for index, port in enumerate(service.spec.ports)
-        if not 1 <= port.port <= 65535
-    ]
+    return declared_errors("spec", service.spec) + internal_port_errors(service)
 
 
 def validate_service_account(account: ServiceAccount) -> list[FieldError]:
@@ -80,9 +72,7 @@ def validate_service_account(account: ServiceAccount) -> list[FieldError]:
 
 
 def validate_config_map(config: ConfigMap) -> list[FieldError]:
-    errors = metadata_errors(config.metadata, namespaced=True)
-    errors += _key_errors("data", config.data)
-    errors += _key_errors("binaryData", config.binary_data)
+    errors = metadata_errors(config.metadata, namespaced=True) + declared_errors("", config)
     for key in sorted(config.data.keys() & config.binary_data.keys()):
         text = "duplicate of key present in data"
         errors.append(FieldError.invalid(f"binaryData[{key}]", key, text))
@@ -120,7 +110,7 @@ def _check_base64(value: object) -> None:
 
 
 def validate_secret(secret: Secret) -> list[FieldError]:
-    return metadata_errors(secret.metadata, namespaced=True) + _key_errors("data", secret.data)
+    return metadata_errors(secret.metadata, namespaced=True) + declared_errors("", secret)
 
 
 def validate_secret_update(new: Secret, old: Secret) -> list[FieldError]:
@@ -142,13 +132,6 @@ def _frozen_data_errors(new: _Freezable, old: _Freezable, *, unchanged: bool) ->
         errors.append(FieldError.forbidden("immutable", text))
     if old.immutable and not unchanged:
         errors.append(FieldError.forbidden("data", text))
-    return errors
-
-
-def _key_errors(field: str, data: dict[str, str]) -> list[FieldError]:
-    errors = []
-    for key in data:
-        errors += formatted(f"{field}[{key}]", key, config_key)
     return errors
 
 

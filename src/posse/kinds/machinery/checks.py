@@ -30,15 +30,6 @@ def required(field: str, text: str, form: Format) -> list[FieldError]:
     return formatted(field, text, form) if text else [FieldError.required(field)]
 
 
-def optional(form: Format) -> Check:
-    """A check for an optional text: absent or empty is fine."""
-
-    def check(field: str, text: str | None) -> list[FieldError]:
-        return formatted(field, text, form) if text else []
-
-    return check
-
-
 def one_of(*supported: str) -> Check:
     """A check for an optional value out of a fixed set."""
 
@@ -46,15 +37,6 @@ def one_of(*supported: str) -> Check:
         if text is None or text in supported:
             return []
         return [FieldError.not_supported(field, text, supported)]
-
-    return check
-
-
-def at_most(limit: int) -> Check:
-    def check(field: str, number: int | None) -> list[FieldError]:
-        if number is None or number <= limit:
-            return []
-        return [FieldError.invalid(field, number, f"must be less than or equal to {limit}")]
 
     return check
 

@@ -27,6 +27,7 @@ from posse.model.constraints import (
     SHARE,
     Between,
     Constraint,
+    HasKey,
     Immutable,
     KeyedBy,
     Keys,
@@ -168,7 +169,10 @@ def _is_constrained(shape: FieldShape) -> bool:
 
 def _guard(shape: FieldShape) -> _Guard | None:
     """Return what judges the change itself; None if the field may change in any way."""
-    if kept := shape.constraint(Immutable):
+    kept = shape.constraint(Immutable)
+    if kept is not None and kept.text:
+        return lambda field, _new, _old: [FieldError.forbidden(field, kept.text)]
+    if kept is not None:
         return lambda field, new, _old: [immutable(field, new if kept.shows_value else None)]
     if FIXED_CHOICE in shape.constraints:
         return lambda field, new, old: [] if (new is None) == (old is None) else [immutable(field)]
@@ -243,10 +247,12 @@ def _bounding(most: int) -> _Judge:
 def _map_judge(shape: FieldShape, checks: Sequence[_Judge]) -> _Judge:
     keys, blames_map = shape.constraint(Keys), BLAMES_HOLDER in shape.constraints
     key_problems = keys.form.problems if keys is not None else lambda _key: ()
-    are_amounts = AMOUNTS in shape.constraints
+    are_amounts, wanted = AMOUNTS in shape.constraints, shape.constraint(HasKey)
 
     def judge(path: str, new: Mapping[str, Any], old: Any, rules: Rules) -> list[FieldError]:
         errors: list[FieldError] = []
+        if wanted is not None and wanted.key not in new:
+            errors.append(FieldError.required(f"{path}[{wanted.key}]"))
         for key, value in new.items():
             if problems := key_problems(key):
                 place = path if blames_map else f"{path}[{key}]"

@@ -9,7 +9,6 @@ from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill, fill_text, section
 from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
-from posse.kinds.machinery.quantities import amounts_errors
 from posse.model import coscheduling, volcano
 
 DEFAULT_QUEUE = "default"
@@ -33,17 +32,12 @@ Group = coscheduling.CoschedulingPodGroup | volcano.VolcanoPodGroup
 
 
 def validate(group: Group) -> list[FieldError]:
-    return metadata_errors(group.metadata, namespaced=True) + _spec_errors(group)
+    return metadata_errors(group.metadata, namespaced=True) + declared_errors("spec", group.spec)
 
 
 def validate_update(new: Group, old: Group) -> list[FieldError]:
     errors = metadata_update_errors(new.metadata, old.metadata)
-    return errors if new.spec == old.spec else errors + _spec_errors(new)
-
-
-def _spec_errors(group: Group) -> list[FieldError]:
-    resources = amounts_errors("spec.minResources", group.spec.min_resources)
-    return resources + declared_errors("spec", group.spec)
+    return errors if new.spec == old.spec else errors + declared_errors("spec", new.spec)
 
 
 COSCHEDULING_RULES = KindRules(

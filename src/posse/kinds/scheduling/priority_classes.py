@@ -34,10 +34,7 @@ def validate(priority_class: PriorityClass) -> list[FieldError]:
 
 
 def validate_update(new: PriorityClass, old: PriorityClass) -> list[FieldError]:
-    errors = metadata_update_errors(new.metadata, old.metadata)
-    if new.value != old.value:
-        errors.append(FieldError.forbidden("value", "may not be changed in an update."))
-    return errors + declared_errors("", new, old)
+    return metadata_update_errors(new.metadata, old.metadata) + declared_errors("", new, old)
 
 
 def _unlike_system_class(priority_class: PriorityClass) -> str:

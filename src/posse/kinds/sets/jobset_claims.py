@@ -4,8 +4,8 @@ asking.
 
 from collections.abc import Iterator
 
+from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.errors import FieldError
-from posse.kinds.storage.volumes import claim_spec_errors
 from posse.model.formats import dns_label
 from posse.model.jobset import JobSetSpec, ReplicatedJob
 from posse.model.pod import PodSpec
@@ -46,7 +46,7 @@ def _template_errors(
     name = template.metadata.name
     if not name:
         return [FieldError.required(f"{field}.metadata.name")]
-    errors = claim_spec_errors(f"{field}.spec", template.spec)
+    errors = declared_errors(f"{field}.spec", template.spec)
     if template.metadata.namespace:
         text = "the claim is made in the namespace of the JobSet"
         errors.append(FieldError.forbidden(f"{field}.metadata.namespace", text))

@@ -17,6 +17,7 @@ from posse.model.constraints import (
     REQUIRED,
     SHARE,
     Between,
+    HasKey,
     Immutable,
     KeyedBy,
     Keys,
@@ -142,6 +143,10 @@ class Worded(Shape):
     data: Annotated[dict[str, str], Keys(label_key)] = msgspec.field(default_factory=dict)
     amounts: Annotated[dict[str, Quantity], AMOUNTS] = msgspec.field(default_factory=dict)
     leaves: Annotated[tuple[Leaf, ...], KeyedBy("name", blames_key=True, text="must be unique")] = ()
+    stored: Annotated[dict[str, str], HasKey("storage")] = msgspec.field(
+        default_factory=lambda: {"storage": ""}
+    )
+    kept: Annotated[str, Immutable(text="updates are forbidden.")] = ""
     choice: Choice | None = None
     opaque: Annotated[Leaf | None, OPAQUE] = None
 
@@ -162,6 +167,7 @@ WORDED = {
             'spec.amounts[x.y/z]: Invalid value: "500m": must be an integer',
         ],
     ),
+    "missing entry": ({"stored": {}}, ["spec.stored[storage]: Required value"]),
     "same key": (
         {"leaves": [{"name": "a"}, {"name": "a"}]},
         ['spec.leaves[1].name: Invalid value: "a": must be unique'],
@@ -192,6 +198,11 @@ def test_constraints_have_words_and_places_of_their_own(obj, expected):
 )
 def test_which_field_is_blamed(obj, field):
     assert [error.field for error in declared_errors("spec", decode(Worded, obj))] == [field]
+
+
+def test_a_change_may_be_forbidden_in_words_of_its_own():
+    [error] = declared_errors("spec", decode(Worded, {"kept": "b"}), decode(Worded, {"kept": "a"}))
+    assert str(error) == "spec.kept: Forbidden: updates are forbidden."
 
 
 def test_rules_by_hand_are_called_wherever_their_struct_occurs():
