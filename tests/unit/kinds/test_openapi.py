@@ -261,6 +261,12 @@ def test_limits_and_enumerations_come_from_the_constraints():
     assert "DeadlineExceeded" in reasons["items"]["enum"]
 
 
+def test_a_number_that_may_be_left_out_may_be_zero():
+    port = schema("", "v1", "io.k8s.api.core.v1.ContainerPort")["properties"]
+    assert (port["containerPort"]["minimum"], port["containerPort"]["maximum"]) == (1, 65535)
+    assert (port["hostPort"]["minimum"], port["hostPort"]["maximum"]) == (0, 65535)
+
+
 @pytest.mark.parametrize(("group", "version"), SERVED)
 def test_every_field_is_explained(group, version):
     schemas = openapi_v3(group, version)["components"]["schemas"]

@@ -16,7 +16,8 @@ def all_containers_errors(spec: PodSpec) -> list[FieldError]:
     for list_name, containers in (("containers", spec.containers), ("initContainers", spec.init_containers)):
         for index, container in enumerate(containers):
             field = f"spec.{list_name}[{index}]"
-            errors += _mounts_errors(f"{field}.volumeMounts", container, volumes)
+            if container.volume_mounts:
+                errors += _mounts_errors(f"{field}.volumeMounts", container, volumes)
             if container.resources.claims:
                 references = container.resources.claims
                 errors += claim_references_errors(f"{field}.resources.claims", references, claims)
@@ -40,12 +41,15 @@ def _host_port_errors(spec: PodSpec) -> list[FieldError]:
     taken: set[str] = set()
     for index, container in enumerate(spec.containers):
         for number, port in enumerate(container.ports):
+            if not port.host_port and not spec.host_network:
+                continue
             field = f"spec.containers[{index}].ports[{number}].hostPort"
             if spec.host_network and port.host_port != port.container_port:
                 text = "must match `containerPort` when `hostNetwork` is true"
                 errors.append(FieldError.invalid(field, port.host_port, text))
             address = f"{port.protocol}/{port.host_ip}/{port.host_port}"
-            if port.host_port and address in taken:
+            if address in taken:
                 errors.append(FieldError.duplicate(field, address))
-            taken.add(address)
+            if port.host_port:
+                taken.add(address)
     return errors

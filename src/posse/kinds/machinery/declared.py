@@ -76,18 +76,19 @@ def declared_errors(
         return []
     members, choice, values, fields, guards = _plan(type(new))
     errors = union(path, new, old, members, choice) if choice is not None else []
+    # What is zipped has one for each field; making sure of it takes time.
     if old is None:
-        # Both have one for each field; making sure of it takes time.
         for (suffix, judge, if_none, if_empty), value in zip(fields, values(new)):  # noqa: B905
             chosen = judge if value else if_none if value is None else if_empty
             if chosen is not None:
                 errors += chosen(path + suffix if path else suffix[1:], value, None, rules)
     else:
-        for field, guard, value, past in zip(fields, guards, values(new), values(old), strict=True):
+        for field, guard, value, past in zip(fields, guards, values(new), values(old)):  # noqa: B905
             if value != past:
                 errors += _changed_errors(path, field, guard, value, past, rules)
-    rule = rules.get(type(new))
-    return errors if rule is None else errors + rule(path, new)
+    if rule := rules.get(type(new)):
+        errors += rule(path, new)
+    return errors
 
 
 def _changed_errors(
@@ -279,9 +280,9 @@ def _list_judge(name: str, shape: FieldShape, judge_item: _Judge) -> _Judge:
         errors: list[FieldError] = []
         if longest is not None and len(new) > longest.value:
             errors.append(FieldError.too_many(path, len(new), longest.value))
-        before = {key_of(item): item for item in old} if old else {}
-        if old is not None and has_fixed_keys:
-            errors += _membership_errors(path, [key_of(item) for item in new], before)
+        before = {key_of(item): item for item in old} if old else None
+        if has_fixed_keys and old is not None:
+            errors += _membership_errors(path, [key_of(item) for item in new], before or {})
         if errors:
             return errors
         for index, item in enumerate(new):

@@ -117,6 +117,8 @@ def _content_errors(meta: ObjectMeta) -> list[FieldError]:
 
 
 def _annotation_errors(annotations: Mapping[str, str]) -> list[FieldError]:
+    if not annotations:
+        return []
     field = "metadata.annotations"
     errors = [
         FieldError.invalid(field, key, problem) for key in annotations for problem in label_key(key.lower())
@@ -137,6 +139,8 @@ def _owner_errors(field: str, owner: OwnerReference) -> list[FieldError]:
 
 
 def _finalizer_errors(finalizers: Sequence[str]) -> list[FieldError]:
+    if not finalizers:
+        return []
     errors = []
     for index, name in enumerate(finalizers):
         errors += formatted("metadata.finalizers", name, label_key)

@@ -51,7 +51,7 @@ def limit_errors(field: str, resources: ResourceRequirements) -> list[FieldError
             asked, most = _size(request), _size(limit)
         except QuantityError:
             continue
-        if is_extended(name) and (asked[1] % 1000 or most[1] % 1000):
+        if is_extended(name) and (asked[0] % 1000 or most[0] % 1000):
             continue
         if asked > most or (exact and asked != most):
             relation = "equal to" if exact else "less than or equal to"
@@ -61,5 +61,6 @@ def limit_errors(field: str, resources: ResourceRequirements) -> list[FieldError
 
 
 def _size(amount: Quantity) -> tuple[int, int]:
-    """For comparison: thousandths alone would saturate long before whole units do."""
-    return value(amount), milli_value(amount)
+    """For comparison: thousandths alone saturate long before whole units do."""
+    thousandths = milli_value(amount)
+    return thousandths, value(amount) if abs(thousandths) >= INT64_MAX else 0
