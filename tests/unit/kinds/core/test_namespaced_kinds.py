@@ -185,3 +185,9 @@ def test_frozen_data_stays(update_problems):
         f"data: Forbidden: {text}",
         'type: Invalid value: "x": field is immutable',
     ]
+
+
+def test_keys_that_are_added_to_a_secret_are_judged(update_problems):
+    secret = {"metadata": METADATA, "data": {"a": "eA=="}}
+    [problem] = update_problems(SECRET, secret, {"data": {"a b": "eA=="}})
+    assert problem.startswith('data[a b]: Invalid value: "a b": a valid config key must')
