@@ -74,7 +74,8 @@ def test_a_gang_that_does_not_fit(cluster):
     cluster.put(pod("other", cpu="20"))
     until(cluster, ["explain", "pod/other"], "is on node")
     cluster.put(gang("colossus", 4), *workers)
-    story = until(cluster, ["explain", "pg", "colossus"], "Unschedulable", "FailedScheduling")
+    told = "pod/w0: pod group is unschedulable, as above"
+    story = until(cluster, ["explain", "pg", "colossus"], "Unschedulable", "FailedScheduling", told)
     assert story.startswith(
         "PodGroup default/colossus waits: only 1 of the 4 pods that must start together fit; with those placed, 3 lack cpu (20 each)"
     )
@@ -84,7 +85,6 @@ def test_a_gang_that_does_not_fit(cluster):
     assert "It is larger than the cluster" in story
     assert "pod default/other   20 with 1 pod   priority 0" in story
     assert "PodGroupInitiallyScheduled=False (Unschedulable), since" in story
-    assert "pod/w0: pod group is unschedulable, as above" in story
     until(cluster, ["explain", "pg", "colossus"], "as above. Any of these would let it start")
     member = cluster("explain", "pod/w0").out
     assert member.startswith("Pod default/w0 waits: it is tried together with its group.")
