@@ -339,6 +339,7 @@ def test_no_more_is_created_for_a_subject_that_is_deleted(last_seen):
     async def main():
         transport = Counting()
         running = asyncio.create_task(ReconcilerRunner(transport, [Gone(last_seen)], time.time).run())
+        await asyncio.wait_for(transport.has_taken_all.wait(), 5)
         await asyncio.sleep(0.05)
         running.cancel()
         return transport.made
