@@ -27,7 +27,9 @@ def by_name(found):
 
 def rendered(namespace, *settings):
     words = [word for setting in settings for word in ("--set-json", setting)]
-    text = helm("template", "posse", str(CHART), "--namespace", namespace, "--api-versions", "x", *words)
+    # A helm that was built by hand takes Kubernetes to be 1.20, which the chart refuses.
+    cluster = ("--kube-version", "1.37.0", "--api-versions", "x")
+    text = helm("template", "posse", str(CHART), "--namespace", namespace, *cluster, *words)
     found = [obj for obj in yaml.safe_load_all(text) if obj]
     for obj in found:
         if obj["kind"] == "CustomResourceDefinition":
