@@ -25,15 +25,24 @@ def proof_of(state: ClusterState, group: GroupRecord, classes: Sequence[MemberCl
         for scheduling_class, _ in classes
         for name in state.rules(scheduling_class).depends_on_other_nodes
     ]
-    around += devices_in_doubt(state, classes)
-    if not around and (len(classes) == 1 or _most_that_fit(state, classes) < missing(group)):
+    searches = devices_in_doubt(state, classes)
+    is_bounded = not around and (not searches or _are_nodes_decided(state, classes))
+    is_counted = is_bounded and not searches and len(classes) == 1
+    if is_counted or (is_bounded and _most_that_fit(state, classes) < missing(group)):
         return Proof()
+    around += searches
     if len(classes) == 1:
         return Proof(tuple(dict.fromkeys(around)))
     beside = [
         name for scheduling_class, _ in classes for name in state.rules(scheduling_class).non_resource_rules
     ]
     return Proof(tuple(dict.fromkeys([_DIFFERENT_PODS, *beside])))
+
+
+def _are_nodes_decided(state: ClusterState, classes: Sequence[MemberClass]) -> bool:
+    """Whether no node was refused by a search for devices that did not come to its end."""
+    needs = [one.pod_class.devices for one, _ in classes if one.pod_class.devices is not None]
+    return not any(one.extended or state.devices.answers.in_doubt(one).any() for one in needs)
 
 
 def devices_in_doubt(state: ClusterState, classes: Sequence[MemberClass]) -> list[str]:
