@@ -7,7 +7,7 @@ PORT   ?= 6553
 DOCS_READY := $(VENV)-docs/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-crash test-chaos fuzz attack soak explore simulate check fmt test-kubectl test-clients test-e2e test-browser cluster-assets test-cluster neighbour-assets test-neighbours conformance conformance-cluster bench bench-jobsets bench-start bench-start-cluster bench-answers bench-http bench-cluster picture deploy \
+.PHONY: help run test test-crash test-chaos fuzz attack soak explore simulate check fmt test-kubectl test-clients test-e2e test-browser cluster-assets test-cluster neighbour-assets neighbour test-neighbours conformance conformance-cluster bench bench-jobsets bench-start bench-start-cluster bench-answers bench-http bench-cluster picture deploy \
 	docs test-docs docs-lock dist test-dist image test-helm sbom audit lock clean
 
 help: ## List the targets
@@ -82,7 +82,10 @@ test-cluster: cluster-assets ## Tests on a real kube-apiserver and etcd, both on
 neighbour-assets: cluster-assets ## Build the controllers of other projects that Posse is tested with (once; needs Go)
 	@$(BIN)/python -m tools.neighbours.assets
 
-test-neighbours: neighbour-assets ## Other projects' own controllers beside Posse on a real kube-apiserver
+neighbour: neighbour-assets ## A real control plane with another project's controller beside Posse, until Ctrl-C (NAME=kueue, jobset or lws)
+	@$(BIN)/python -m tools.neighbours $(or $(NAME),kueue)
+
+test-neighbours: neighbour-assets ## Other projects' own controllers beside Posse on a real kube-apiserver (ARGS=tests/neighbours/test_kueue.py: only these)
 	@$(BIN)/pytest -m cluster --timeout 600 $(or $(ARGS),tests/neighbours)
 
 test-chaos: cluster-assets ## Faults on a real control plane: silent and cut connections, kills, suspended leaders, partitions, wrong clocks, poisons

@@ -1,4 +1,4 @@
-"""How deep and how large an object is, read from its text: a walk through a million small lists takes too long."""
+"""Depth and size of an object, read from its text: a walk through a million small lists takes too long."""
 
 import re
 
@@ -11,7 +11,7 @@ _STEPS[list(b"}]")] = -1
 
 
 def outline_of(text: bytes) -> bytes:
-    """Return compact JSON with a digit in place of each string, so that every bracket and comma is structure."""
+    """Return compact JSON with a digit for each string, so that every bracket and comma is structure."""
     return _STRING.sub(b"0", text)
 
 

@@ -38,5 +38,5 @@ def kubeconfig_in_force(chosen: Path | None, environment: Mapping[str, str] = os
         )
     raise Problem(
         f"no kubeconfig: $KUBECONFIG is not set and {own} does not exist; "
-        "start a cluster with `posse up`, or pass --kubeconfig FILE"
+        "start a cluster with `posse up`, or pass --kubeconfig FILE (that of kubectl: ~/.kube/config)"
     )

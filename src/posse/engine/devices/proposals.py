@@ -70,7 +70,7 @@ class Proposals:
     _reserved: dict[str, tuple[UsedDevice, ...]] = field(default_factory=dict)
     """Devices held for pods with a nominated node, by uid, while others are tried."""
     _refused: dict[tuple[DeviceNeeds, int], tuple[int, ...]] = field(default_factory=dict)
-    """Needs and rows for which devices of the draft were searched in vain, and the state at that time."""
+    """Needs and rows for which other devices in the draft were of no help, and the state at that time."""
 
     @property
     def open_rows(self) -> list[int]:

@@ -99,8 +99,13 @@ def test_two_schedulers_of_one_name_are_an_error():
 
 
 def test_a_lease_that_is_not_renewed_means_that_posse_is_down():
-    ((severity, text),) = found("leases", read={"leases": (lease("posse", 90),)})
+    ((severity, text),) = found("leases", read={"leases": (lease("posse", 31),)})
     assert (severity, "kubectl get pods" in text) == ("error", True)
+    assert "renewed 31 seconds ago" in text
+    assert found("leases", read={"leases": (lease("posse", 29),)}) == []
+    slow = lease("posse", 90)
+    slow["spec"]["leaseDurationSeconds"] = 60
+    assert found("leases", read={"leases": (slow,)}) == []
 
 
 def test_known_neighbours_are_named():
@@ -180,6 +185,21 @@ def test_nodes_without_a_label_that_most_have():
     ((severity, text),) = found("topology", nodes=nodes)
     assert (severity, f"1 of 3 nodes lacks the label {RACK}: n3" in text) == ("warning", True)
     assert found("topology", nodes=[labelled("n1", rack="r1"), labelled("n2"), labelled("n3")]) == []
+
+
+def test_empty_labels_and_values_that_differ_in_case_alone_are_told():
+    empty = [labelled("n1", rack="r1"), labelled("n2", rack="r1"), labelled("n3", rack="")]
+    ((severity, text),) = found("topology", nodes=empty)
+    assert (severity, "1 of 3 nodes lacks the label" in text) == ("warning", True)
+    unlike = [labelled("n1", rack="r1"), labelled("n2", rack="R1")]
+    ((severity, text),) = found("topology", nodes=unlike)
+    assert (severity, "upper and lower case alone: R1, r1" in text) == ("warning", True)
+
+
+def test_a_rack_in_two_blocks_is_told_with_the_number_of_its_nodes():
+    nodes = [labelled(f"n{i}", rack="r1", block="b1" if i < 3 else "b2") for i in range(4)]
+    ((_, text),) = found("topology", nodes=nodes)
+    assert "b1 (n0 and 2 more), b2 (n3)" in text
 
 
 def test_a_topology_key_that_no_node_has():

@@ -14,12 +14,14 @@ Json = dict[str, Any]
 DEFAULT_SCHEDULER = "default-scheduler"
 KUBE_SCHEDULER = "kube-scheduler"
 POSSE_LEASE = "posse"
-STALE_SECONDS = 60.0
-"""A lease that was not renewed for so long has no living holder."""
+LEASE_SECONDS = 15.0
+"""Of a lease that does not say how long it holds."""
+STALE_DURATIONS = 2
+"""A lease that was not renewed for so many times its duration has no living holder."""
 _KNOWN: tuple[tuple[str, str, str], ...] = (
     (
         "kueue-controller-manager",
-        "Kueue admits workloads before Posse sees their pods: pods wait with scheduling gates until then",
+        "Kueue admits workloads first: until then Jobs stay suspended, without pods, and bare pods are gated",
         "let Kueue decide on quota and Posse on nodes; use topology constraints on one side only",
     ),
     (
@@ -61,11 +63,12 @@ def check_leases(facts: ClusterFacts) -> Iterator[DoctorFinding]:
             f"kube-scheduler and Posse both schedule pods of schedulerName {DEFAULT_SCHEDULER}",
             "run Posse with --scheduler-name posse and name it in pods, or stop kube-scheduler",
         )
-    known = {lease["metadata"]["name"] for lease in facts.leases or ()}
+    known = {lease["metadata"]["name"]: lease for lease in facts.leases or ()}
     if POSSE_LEASE in known and POSSE_LEASE not in holders:
         yield error(
-            f"no replica of Posse has renewed the lease {POSSE_LEASE} for {STALE_SECONDS:.0f} seconds",
-            "look at its pods: kubectl get pods -A -l app.kubernetes.io/name=posse",
+            f"no replica of Posse holds the lease {POSSE_LEASE}{_since(known[POSSE_LEASE], facts.now)}",
+            "look at its pods (kubectl get pods -A -l app.kubernetes.io/name=posse), or at the log of "
+            "`posse run` or `posse up`",
         )
 
 
@@ -97,9 +100,19 @@ def _waits(pod: Pod) -> bool:
 
 
 def _is_held(lease: Json, now: float) -> bool:
-    spec = lease.get("spec") or {}
+    spec, age = lease.get("spec") or {}, _age(lease, now)
+    lasts = STALE_DURATIONS * (spec.get("leaseDurationSeconds") or LEASE_SECONDS)
+    return bool(spec.get("holderIdentity")) and age is not None and age < lasts
+
+
+def _since(lease: Json, now: float) -> str:
+    age = _age(lease, now)
+    return f"; it was renewed {age:.0f} seconds ago" if age is not None else ""
+
+
+def _age(lease: Json, now: float) -> float | None:
+    """Seconds since it was renewed; None if it never was."""
     try:
-        renewed = parse_timestamp(spec.get("renewTime") or "")
+        return now - parse_timestamp((lease.get("spec") or {}).get("renewTime") or "")
     except TimestampError:
-        return False
-    return bool(spec.get("holderIdentity")) and now - renewed < STALE_SECONDS
+        return None

@@ -33,27 +33,46 @@ def check_topology(facts: ClusterFacts) -> Iterator[DoctorFinding]:
                 yield from _contradictions(nodes, outer, inner)
     for key in dict.fromkeys([*ordered, *wanted]):
         yield from _absences(nodes, key, wanted.get(key, []))
+        yield from _likenesses(nodes, key)
 
 
 def _contradictions(nodes: list[Node], outer: str, inner: str) -> Iterator[DoctorFinding]:
     """An inner domain lies in one outer domain."""
-    homes: dict[str, dict[str, str]] = defaultdict(dict)
+    homes: dict[str, dict[str, list[str]]] = defaultdict(dict)
     for node in nodes:
         labels = node.metadata.labels
-        if outer in labels and inner in labels:
-            homes[labels[inner]].setdefault(labels[outer], node.metadata.name)
+        if labels.get(outer) and labels.get(inner):
+            homes[labels[inner]].setdefault(labels[outer], []).append(node.metadata.name)
     for value, found in sorted(homes.items()):
         if len(found) > 1:
-            places = names([f"{outer_value} ({node})" for outer_value, node in sorted(found.items())])
+            places = names([f"{home} ({_first(there)})" for home, there in sorted(found.items())])
             yield error(
                 f"{inner}={value} is in {len(found)} domains of {outer}: {places}",
                 f"mend {outer} of these nodes, or give {inner} values that are unique in the cluster; "
-                f"until then a gang in one {_noun(inner)} may be spread over several",
+                f"until then a gang in one {_noun(inner)} may be spread over several of them",
+            )
+
+
+def _first(nodes: list[str]) -> str:
+    return nodes[0] if len(nodes) == 1 else f"{nodes[0]} and {len(nodes) - 1} more"
+
+
+def _likenesses(nodes: list[Node], key: str) -> Iterator[DoctorFinding]:
+    """Values that differ in case alone are hardly meant to be two domains."""
+    written: dict[str, dict[str, None]] = defaultdict(dict)
+    for node in nodes:
+        value = node.metadata.labels.get(key, "")
+        written[value.lower()][value] = None
+    for values in written.values():
+        if len(values) > 1:
+            yield warning(
+                f"values of {key} differ in upper and lower case alone: {names(sorted(values))}",
+                "write them alike, unless two domains are meant: each is a domain of its own",
             )
 
 
 def _absences(nodes: list[Node], key: str, groups: list[str]) -> Iterator[DoctorFinding]:
-    without = sorted(node.metadata.name for node in nodes if key not in node.metadata.labels)
+    without = sorted(node.metadata.name for node in nodes if not node.metadata.labels.get(key))
     if nodes and len(without) == len(nodes):
         yield error(
             f"no node has the label {key}, by which these groups are kept together: {names(groups)}",

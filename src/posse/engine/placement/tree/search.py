@@ -150,12 +150,13 @@ class TreeSearch:
                 left_out = (*left_out, last.likeness)
 
     def _are_interchangeable(self, children: Sequence[Part]) -> bool:
-        """Whether as many of them start as ever can, wherever each goes: all are equal groups of equal pods."""
-        if len({self._likeness(child) for child in children}) != 1:
+        """Whether all are equal groups of equal pods: wherever each goes, as many start as ever can."""
+        if not children:
             return False
-        one = children[0]
+        one, likeness = children[0], self._likeness(children[0])
         return (
-            not one.children
+            all(self._likeness(child) == likeness for child in children)
+            and not one.children
             and not one.topology_key
             and not one.minimum_resources
             and len(classes_of(self.state, one.own_unattached())) == 1
