@@ -1,13 +1,11 @@
 """Depth and size of an object, read from its text: a walk through a million small lists takes too long."""
 
 import re
-
-import numpy as np
+from itertools import accumulate
 
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
-_STEPS = np.zeros(256, np.int8)
-_STEPS[list(b"{[")] = 1
-_STEPS[list(b"}]")] = -1
+_STEPS = {ord("{"): 1, ord("["): 1, ord("}"): -1, ord("]"): -1}
+_OTHERS = bytes(byte for byte in range(256) if byte not in _STEPS)
 
 
 def outline_of(text: bytes) -> bytes:
@@ -17,8 +15,8 @@ def outline_of(text: bytes) -> bytes:
 
 def depth_of(outline: bytes) -> int:
     """Return how many brackets are open at once."""
-    steps = _STEPS[np.frombuffer(outline, np.uint8)]
-    return int(np.cumsum(steps, dtype=np.int32).max(initial=0))
+    brackets = outline.translate(None, _OTHERS)
+    return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0)
 
 
 def values_in(outline: bytes) -> int:
