@@ -28,7 +28,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="posse-neighbour-") as folder:
         try:
             _run(chosen.name, chosen.nodes, Path(folder))
-        except MissingProgramError as error:
+        except (MissingProgramError, RuntimeError) as error:
             print(error, file=sys.stderr)
             return 1
         except KeyboardInterrupt:
@@ -54,6 +54,7 @@ def _run(name: str, nodes: int, folder: Path) -> None:
                 flush=True,
             )
             up.wait()
+            raise RuntimeError(f"posse up has ended:\n{log.read_text()[-2000:]}")
         finally:
             neighbour.stop()
     finally:

@@ -69,7 +69,8 @@ class HeldDevices:
         self._written: dict[ClaimKey, dict[UsedDevice, None]] = {}
         """The devices of these writes, by the key that they count for."""
         self.changes = 0
-        """Grows when a claim gets or loses a promise, or changes in the cluster."""
+        """Grows when a claim gets or loses a promise or a user of it, or changes in the cluster, and when devices
+        are reserved for pods."""
 
     def recount(self, key: ClaimKey) -> None:
         """Have the claim hold what it holds by now."""
@@ -225,6 +226,7 @@ class HeldDevices:
     def leave(self, key: ClaimKey, uid: str) -> Promise:
         promise = self.promises[key]
         del promise.users[uid]
+        self.changes += 1
         if not promise.users:
             del self.promises[key]
             self.recount(key)

@@ -264,10 +264,12 @@ class Proposals:
         if solution is not None:
             used = self._reserved[uid] = used_of([one for grants in solution for one in grants])
             self.in_use.add(used)
+            self.held.changes += 1
             self.use_changed(used)
 
     def unreserve(self, uid: str) -> None:
         used = self._reserved.pop(uid, None)
         if used is not None:
             self.in_use.remove(used)
+            self.held.changes += 1
             self.use_changed(used)

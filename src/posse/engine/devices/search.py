@@ -114,6 +114,7 @@ _Undo = tuple[DeviceRecord, Consumption | None, bool, int]
 @dataclass(slots=True, eq=False)
 class _ClaimState:
     want: Want
+    has_admin: bool
     like: "_ClaimState | None"
     """The last claim before it that asks for the same of the same devices."""
     grants: list[Grant] = field(default_factory=list)
@@ -251,7 +252,7 @@ class DeviceSearch:
         state = self._claims[number]
         devices, held = state.want.offer.devices, self._held
         taken, matching = self._taken(devices), self._matching.setdefault(id(wanted), {})
-        tried: dict[tuple[int, int, PoolKey], None] = {}
+        tried: dict[tuple[object, ...], None] = {}
         seen = start
         for position in range(start, len(devices)):
             device = devices[position]
@@ -262,15 +263,13 @@ class DeviceSearch:
                 matches = matching[device.kind] = self._matches(state.want, wanted, device)
             if not matches:
                 continue
-            likeness = self._likeness_of(device), held.get(device, 0), device.pool
+            likeness = self._likeness_of(device), self._use_so_far(state, device), device.pool
             if likeness in tried:
                 continue
             self._steps -= (position + 1 - seen) / _GLANCES
             seen = position + 1
             undo = self._take(state, index, wanted, position)
-            # Administrators may have a device once for each claim, which is no likeness.
-            if undo is not None or not wanted.is_admin:
-                tried[likeness] = None
+            tried[likeness] = None
             if undo is None:
                 continue
             if self._pick(number, index, wanted, missing - 1, position + 1):
@@ -278,6 +277,18 @@ class DeviceSearch:
             self._give_back(state, undo)
         self._steps -= (len(devices) - seen) / _GLANCES
         return False
+
+    def _use_so_far(self, state: _ClaimState, device: DeviceRecord) -> tuple[int, ...]:
+        """What the search itself has taken of the device: how many times, and how much of each capacity.
+
+        An administrator has a device once for each claim.
+        """
+        times = self._held.get(device, 0)
+        is_granted = state.has_admin and any(one.device is device for one in state.grants)
+        if not times and not is_granted:
+            return ()
+        amounts = (self._consumed.get((device, name), 0) for name in device.kind.capacity)
+        return is_granted, times, *amounts
 
     def _taken(self, devices: tuple[DeviceRecord, ...]) -> list[bool]:
         """By position: whether others have the device and it cannot be shared."""
@@ -340,7 +351,7 @@ class DeviceSearch:
                 selected = tuple(
                     (
                         self._selecting.projection(one, kind, self._allowance),
-                        one.is_admin or one.tolerates(device.taints),
+                        one.tolerates(device.taints),
                     )
                     for one in self._alternatives
                 )
@@ -465,7 +476,8 @@ def _claim_states(wants: Sequence[Want]) -> list[_ClaimState]:
     last: dict[tuple[int, int], _ClaimState] = {}
     for want in wants:
         key = id(want.shape), id(want.offer.devices)
-        state = _ClaimState(want, last.get(key), [], [[] for _ in want.shape.constraints])
+        has_admin = any(one.is_admin for one in want.shape.alternatives)
+        state = _ClaimState(want, has_admin, last.get(key), [], [[] for _ in want.shape.constraints])
         states.append(state)
         last[key] = state
     return states

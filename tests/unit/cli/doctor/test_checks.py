@@ -191,6 +191,7 @@ def test_empty_labels_and_values_that_differ_in_case_alone_are_told():
     empty = [labelled("n1", rack="r1"), labelled("n2", rack="r1"), labelled("n3", rack="")]
     ((severity, text),) = found("topology", nodes=empty)
     assert (severity, "1 of 3 nodes lacks the label" in text) == ("warning", True)
+    assert found("topology", nodes=[labelled("n1", rack=""), labelled("n2", rack="")]) == []
     unlike = [labelled("n1", rack="r1"), labelled("n2", rack="R1")]
     ((severity, text),) = found("topology", nodes=unlike)
     assert (severity, "upper and lower case alone: R1, r1" in text) == ("warning", True)

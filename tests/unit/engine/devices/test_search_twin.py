@@ -63,3 +63,30 @@ def test_the_first_solution_is_found_and_as_many_claims_are_served_as_can_be(num
     has_enough = all(first_solution([one], numas, free) is not None for one in chosen)
     if has_enough or len(set(chosen)) == 1:
         assert DeviceSearch(Selecting(), in_use).most(wants) == most
+
+
+@given(
+    st.lists(st.integers(2, 5), min_size=1, max_size=3),
+    st.lists(st.integers(1, 4), min_size=1, max_size=5),
+)
+def test_shares_of_devices_are_found_as_by_trying_every_choice(capacities, amounts):
+    """Devices that are alike differ by what was taken of them."""
+    devices = [device(f"d{i}", shared=True, capacity={"mem": str(one)}) for i, one in enumerate(capacities)]
+    offered, classes = offer(devices), {"gpu": device_class("gpu")}
+    shapes = [
+        shape_of(claim_spec(exact("a", 1, capacity={"mem": str(amount)})), classes) for amount in amounts
+    ]
+    solution = DeviceSearch(Selecting(), DevicesInUse()).run([Want("c", one, offered) for one in shapes])
+    positions = None if solution is None else [grants[0].position for grants in solution]
+    assert positions == first_shares(amounts, capacities)
+
+
+def first_shares(amounts, left):
+    if not amounts:
+        return []
+    for position, room in enumerate(left):
+        if amounts[0] <= room:
+            rest = first_shares(amounts[1:], [*left[:position], room - amounts[0], *left[position + 1 :]])
+            if rest is not None:
+                return [position, *rest]
+    return None

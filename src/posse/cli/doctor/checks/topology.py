@@ -73,7 +73,7 @@ def _likenesses(nodes: list[Node], key: str) -> Iterator[DoctorFinding]:
 
 def _absences(nodes: list[Node], key: str, groups: list[str]) -> Iterator[DoctorFinding]:
     without = sorted(node.metadata.name for node in nodes if not node.metadata.labels.get(key))
-    if nodes and len(without) == len(nodes):
+    if groups and nodes and len(without) == len(nodes):
         yield error(
             f"no node has the label {key}, by which these groups are kept together: {names(groups)}",
             "label the nodes, or correct the topology key of the groups",

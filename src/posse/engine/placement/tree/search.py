@@ -127,6 +127,8 @@ class TreeSearch:
         left_out: tuple[int, ...] = ()
         while True:
             if len(chosen) >= needed:
+                # Others may want them elsewhere: from now on it matters where each goes.
+                are_interchangeable = False
                 yield
             elif len(chosen) + len(children) - position >= needed:
                 child = children[position]

@@ -38,6 +38,17 @@ def test_equal_groups_are_tried_once_each():
     assert search.draft.placed() == ()
 
 
+def test_equal_groups_go_elsewhere_for_another_group():
+    """The pod of b fits only if both pods of one gang of a are on the larger node."""
+    below = {"parent_composite_pod_group_name": "a"}
+    tree = [composite("root", 2), composite("a", 2, parent_composite_pod_group_name="root")]
+    tree += [gang("a0", 2, **below), gang("a1", 2, **below)]
+    tree += [pod(f"a{number}-{i}", cpu="2", group=f"a{number}") for number in range(2) for i in range(2)]
+    tree += [gang("b", 1, parent_composite_pod_group_name="root"), pod("b-0", cpu="3", group="b")]
+    [bind] = binds(Driver(node("n0", cpu="6"), node("n1", cpu="5"), *tree).decide())
+    assert len(bind.placements) == 5
+
+
 def tight_racks(**options):
     """Each rack is filled to the last core but one; found by comparison with a longer search."""
     racks = [node(f"n{size}", cpu=str(size), labels={"rack": f"r{size}"}) for size in (6, 10, 11)]
