@@ -69,8 +69,10 @@ class HeldDevices:
         self._written: dict[ClaimKey, dict[UsedDevice, None]] = {}
         """The devices of these writes, by the key that they count for."""
         self.changes = 0
-        """Grows when a claim gets or loses a promise or a user of it, or changes in the cluster, and when devices
-        are reserved for pods."""
+        """Grows when a claim changes in the cluster, or gets or loses a promise or a user of it.
+
+        Also when devices are reserved for pods.
+        """
 
     def recount(self, key: ClaimKey) -> None:
         """Have the claim hold what it holds by now."""
