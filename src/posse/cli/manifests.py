@@ -110,12 +110,13 @@ def _text_field(obj: Json, field: str, origin: str) -> str:
 
 
 def _unknown_kind(api_version: str, kind_name: str) -> str:
-    text = f'kind "{kind_name}" of apiVersion "{api_version}" is not served'
+    text = f'Posse does not know kind "{kind_name}" of apiVersion "{api_version}"'
     same_name = [kind for kind in KINDS if kind.name == kind_name]
     if same_name:
         offers = [kind.api_version_of(version) for kind in same_name for version in kind.versions]
         return f"{text}; use apiVersion {' or '.join(offers)}"
-    return f"{text}; served are {', '.join(dict.fromkeys(kind.name for kind in KINDS))}"
+    names = ", ".join(dict.fromkeys(kind.name for kind in KINDS))
+    return f"{text}; where the cluster serves it, use kubectl. Posse knows {names}"
 
 
 def _position(origin: str, error: yaml.YAMLError) -> str:

@@ -8,7 +8,8 @@ from posse.kinds.registry import KINDS
 def kind_named(text: str) -> Kind:
     kind = _KIND_BY_NAME.get(text.lower())
     if kind is None:
-        raise Problem(f'there is no resource "{text}"; try one of {", ".join(resource_names())}')
+        known = ", ".join(resource_names())
+        raise Problem(f'Posse knows no resource "{text}"; try one of {known}, or kubectl for others')
     return kind
 
 

@@ -270,7 +270,7 @@ def test_half_of_the_name_of_a_group_of_a_workload_may_be_right(cluster):
         (["/x"], 2, "is not the name of an object"),
         (["podgroup/a", "b"], 2, "is a second one"),
         (["node/node-0001"], 2, "nodes cannot be explained"),
-        (["sausage/x"], 1, 'there is no resource "sausage"'),
+        (["sausage/x"], 1, 'Posse knows no resource "sausage"'),
     ],
 )
 def test_awkward_questions(cluster, words, code, hint):
