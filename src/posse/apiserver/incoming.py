@@ -34,10 +34,7 @@ def accept(kind: Kind, body: Json, options: WriteOptions, old: Json | None = Non
     version = version_of(body)
     struct = kind.struct_of(version)
     body, values_at_most = cleaned(body)
-    try:
-        sent = decode(struct, body)
-    except ShapeError as error:
-        raise _unfit(kind, version, str(error)) from error
+    sent = _decoded(kind, version, body)
     obj = _type_first(to_storage(kind, body, old))
     obj.setdefault("metadata", {})
     _check_limits(kind, version, obj, sent, old)
@@ -50,6 +47,21 @@ def accept(kind: Kind, body: Json, options: WriteOptions, old: Json | None = Non
             raise _unfit(kind, version, f"strict decoding error: {', '.join(unknown)}")
         options.warnings.extend(unknown)
     return obj
+
+
+def converted(kind: Kind, body: Json, old: Json) -> Json:
+    """Return a body in storage form that nothing has judged yet; only what has its shape can be converted."""
+    version = version_of(body)
+    if version in kind.dialects:
+        _decoded(kind, version, cleaned(body)[0])
+    return to_storage(kind, body, old)
+
+
+def _decoded(kind: Kind, version: str, body: Json) -> Shape:
+    try:
+        return decode(kind.struct_of(version), body)
+    except ShapeError as error:
+        raise _unfit(kind, version, str(error)) from error
 
 
 def _check_limits(kind: Kind, version: str, obj: Json, sent: Shape, old: Json | None) -> None:

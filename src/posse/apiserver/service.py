@@ -25,7 +25,7 @@ from posse.apiserver.field_ownership import (
     update_claim,
     without_owners,
 )
-from posse.apiserver.incoming import accept, check_place, check_scale, in_version
+from posse.apiserver.incoming import accept, check_place, check_scale, converted, in_version
 from posse.apiserver.kind_store import KindStore, key_of, resource_of
 from posse.apiserver.patches import apply_configuration, created_owners, patched, read_configuration
 from posse.apiserver.requests import DeleteOptions, ListPage, Selection, WriteOptions
@@ -35,7 +35,7 @@ from posse.apiserver.watching import Subscription
 from posse.kinds.admission import AdmissionHook, admit_amounts, admit_create, admit_delete, admit_update
 from posse.kinds.apply.owners import Claim, DifferencesIn
 from posse.kinds.gating import drop_disabled_fields
-from posse.kinds.machinery.conversion import to_storage, to_version, version_of
+from posse.kinds.machinery.conversion import to_version, version_of
 from posse.kinds.machinery.errors import (
     ApiError,
     FieldError,
@@ -228,7 +228,7 @@ class ApiService:
         live = to_version(kind, without_owners(old.obj), patch.version)
 
         def differences_to(new: Json) -> DifferencesIn:
-            return compared(kind, old.obj, to_storage(kind, new, old.obj))
+            return compared(kind, old.obj, converted(kind, new, old.obj))
 
         result = apply_configuration(asked, live, owners_of(old.obj), differences_to)
         new = accept(kind, copy_json(result.obj), options, old.obj)

@@ -7,7 +7,7 @@ from posse.apiserver.incoming import accept
 from posse.apiserver.requests import WriteOptions
 from posse.kinds.apply.applying import LAST_APPLIED
 from posse.kinds.machinery.errors import ApiError
-from posse.kinds.registry import CONFIG_MAP, JOB_SET, POD, SERVICE
+from posse.kinds.registry import CONFIG_MAP, JOB_SET, POD, POD_GROUP, SERVICE
 from posse.transport.patches import APPLY_PATCH, MERGE_PATCH, Patch
 
 
@@ -340,3 +340,14 @@ def test_entries_of_other_managers_are_not_read_again(apply, monkeypatch):
     assert ["managedFields" in body["metadata"] for body in read] == [False]
     kept = {id(entry) for entry in before["metadata"]["managedFields"]}
     assert sum(id(entry) in kept for entry in after["metadata"]["managedFields"]) == 19
+
+
+def test_a_field_of_the_wrong_shape_in_an_older_version_is_refused(service):
+    """It is converted to be compared with what is stored, so it must be judged before."""
+    group = {"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup", "metadata": {"name": "g"}}
+    group["spec"] = {"schedulingPolicy": {"gang": {"minCount": 3}}}
+    options = WriteOptions(field_manager="me")
+    service.apply(POD_GROUP, "default", "g", Patch(APPLY_PATCH, group, "v1alpha2"), options=options)
+    group["spec"] |= {"disruptionMode": {"all": {}}}
+    with pytest.raises(ApiError, match="cannot be handled as a PodGroup"):
+        service.apply(POD_GROUP, "default", "g", Patch(APPLY_PATCH, group, "v1alpha2"), options=options)
