@@ -1,4 +1,4 @@
-"""Annotations that Posse reads, with values that nobody means."""
+"""Annotations that Posse reads, with invalid, huge or odd values."""
 
 import json
 

@@ -142,7 +142,7 @@ class TreeSearch:
             # The chosen children allow nothing more: the last one goes elsewhere, or is left out.
             if not chosen:
                 return
-            if are_interchangeable and len(chosen) < needed:
+            if are_interchangeable:
                 self.draft.roll_back(before)
                 return
             last = chosen[-1]
