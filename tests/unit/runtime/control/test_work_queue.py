@@ -114,7 +114,7 @@ def test_who_is_put_down_for_a_time_is_handled_then(at_desk, monkeypatch):
         desk.queue.look_again("never", None)
         desk.queue.retry("again")
         desk.queue.notice()
-        while "later" not in desk.begun:  # noqa: ASYNC110 - the desk tells nobody
+        while "later" not in desk.begun:  # noqa: ASYNC110 - there is no event to wait for
             await asyncio.sleep(0.01)
         assert time.monotonic() >= begun + 0.2
         assert desk.begun == ["again", "later"]
