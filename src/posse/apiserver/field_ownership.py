@@ -10,7 +10,7 @@ from typing import Any
 from posse.apiserver.requests import WriteOptions
 from posse.kinds.apply.applying import Application
 from posse.kinds.apply.field_types import type_of
-from posse.kinds.apply.fields import Differences, differences, ownable
+from posse.kinds.apply.fields import Differences, differences, everything, ownable
 from posse.kinds.apply.owners import (
     APPLY,
     UPDATE,
@@ -26,7 +26,6 @@ from posse.model.timestamps import format_timestamp
 
 OWNERS = "managedFields"
 Owners = list[Json]
-_EMPTY: Json = {"metadata": {}}
 
 
 def owners_of(obj: Json) -> list[Json]:
@@ -55,9 +54,9 @@ def own_created(kind: Kind, obj: Json, version: str, options: WriteOptions, now:
     if not options.field_manager:
         return
     seen = to_version(kind, obj, version) if version in kind.dialects else obj
-    found = differences(type_of(kind, version), _EMPTY, ownable(seen)).changed
-    ignored = _unwritable(kind, seen, "")
-    fields = {element: node for element, node in found.items() if element not in ignored}
+    if kind.has_status:
+        seen = {name: value for name, value in seen.items() if name != "status"}
+    fields = everything(type_of(kind, version), seen)
     claim = Claim(options.field_manager, UPDATE, kind.api_version_of(version), "", format_timestamp(now))
     set_owners(obj, [claim.entry(fields)] if fields else [])
 

@@ -77,7 +77,7 @@ def unknown_fields(struct: type[Shape], data: Any) -> list[str]:
         shape = shapes.get(name)
         if shape is None:
             found.append(name)
-        else:
+        elif shape.struct is not None:
             found += [name + rest for rest in _unknown_within(shape, item)]
     return found
 
@@ -85,14 +85,14 @@ def unknown_fields(struct: type[Shape], data: Any) -> list[str]:
 def _unknown_within(shape: FieldShape, item: Any) -> list[str]:
     if shape.struct is None:
         return []
+    if shape.holds == "one":
+        return [f".{path}" for path in unknown_fields(shape.struct, item)]
     if shape.holds == "list":
         members = (
             [(f"[{index}]", member) for index, member in enumerate(item)] if isinstance(item, list) else []
         )
-    elif shape.holds == "map":
-        members = [(f"[{key}]", member) for key, member in item.items()] if isinstance(item, dict) else []
     else:
-        members = [("", item)]
+        members = [(f"[{key}]", member) for key, member in item.items()] if isinstance(item, dict) else []
     return [f"{prefix}.{path}" for prefix, member in members for path in unknown_fields(shape.struct, member)]
 
 

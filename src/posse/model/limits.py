@@ -168,10 +168,10 @@ LIMITS: Mapping[type[Shape], tuple[Limit, ...]] = {
 
 def first_excess(obj: Shape) -> Excess | None:
     """The first limit that the object exceeds; None for nearly all objects."""
-    return None if _is_within_limits(obj) else next(_excesses(obj))
+    return None if is_within_limits(obj) else next(_excesses(obj))
 
 
-def _is_within_limits(obj: Shape) -> bool:
+def is_within_limits(obj: Shape) -> bool:
     """Whether there are no `excesses`, without the effort of naming them."""
     for attribute, limits, descent in _plan(type(obj)):
         value = getattr(obj, attribute)
@@ -183,7 +183,7 @@ def _is_within_limits(obj: Shape) -> bool:
                 return False
         if descent is not None:
             for item in value if descent.is_list else (value,):
-                if not _is_within_limits(item):
+                if not is_within_limits(item):
                     return False
     return True
 

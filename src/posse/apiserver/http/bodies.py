@@ -28,6 +28,9 @@ YAML_TYPES = ("application/yaml", "application/x-yaml", "text/yaml")
 
 async def read_body(request: web.Request) -> bytes:
     try:
+        if request.content.is_eof():
+            # It came with the headers, as most do. Limiting the time would take longer than reading it.
+            return await request.read()
         async with asyncio.timeout(BODY_SECONDS):
             return await request.read()
     except web.HTTPRequestEntityTooLarge as error:

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from posse.kinds.apply.field_sets import NOTHING, FieldSet, difference, paths, union
+from posse.kinds.apply.field_sets import NOTHING, FieldSet, difference, in_order, paths, union
 from posse.kinds.apply.field_types import FieldType
-from posse.kinds.apply.fields import Differences, configured, differences, ownable
+from posse.kinds.apply.fields import Differences, configured, differences, everything, ownable
 from posse.kinds.apply.merging import merged, pruned
 from posse.kinds.apply.owners import (
     APPLY,
@@ -54,7 +54,7 @@ class Applied(NamedTuple):
 def created_entries(application: Application) -> list[Json]:
     """The entries of an object that did not exist before."""
     merged(application.field_type, {}, application.config)
-    return [application.claim.entry(_claimed(application))]
+    return [application.claim.entry(in_order(_claimed(application)))]
 
 
 def applied(
@@ -79,7 +79,7 @@ def applied(
     mine = (
         [entry for entry in entries if claim.is_of(entry)]
         if is_same
-        else [claim.entry(claimed)] * bool(claimed)
+        else [claim.entry(in_order(claimed))] * bool(claimed)
     )
     if claim.manager == _KUBECTL and _last_applied(live):
         new = _with_last_applied(new, config)
@@ -93,9 +93,9 @@ def _claimed(application: Application) -> FieldSet:
 
 def _before_first_apply(field_type: FieldType, live: Json, claim: Claim) -> list[Json]:
     """An object without any known owner belongs to an unknown writer."""
-    everything = differences(field_type, {"metadata": {}}, ownable(live)).changed
+    fields = everything(field_type, live)
     writer = Claim(BEFORE_FIRST_APPLY, UPDATE, claim.api_version, "", claim.time)
-    return [writer.entry(everything)] if everything else []
+    return [writer.entry(fields)] if fields else []
 
 
 def _check(application: Application, live: Json, found: Sequence[OwnedByAnother]) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from posse.kinds.apply.field_sets import FieldSet, node_of
+from posse.kinds.apply.field_sets import ITSELF, NOTHING, FieldSet, below, node_of
 from posse.kinds.apply.field_types import FieldType
 
 Json = dict[str, Any]
@@ -116,12 +116,33 @@ def _list_differences(field_type: FieldType, old: list[Any], new: list[Any]) -> 
     return Differences(changed, removed)
 
 
+def everything(field_type: FieldType, obj: Json) -> FieldSet:
+    """All fields of an object that can be owned, in order; of metadata only what is in it."""
+    fields = {}
+    for name, value in sorted(ownable(obj).items()):
+        node = _everything(field_type.member(name), value)
+        if name != "metadata":
+            fields[f"f:{name}"] = node
+        elif node:
+            fields["f:metadata"] = below(node)
+    return fields
+
+
 def _everything(field_type: FieldType, value: Any) -> FieldSet:
-    """A value that appears or goes: it and all within."""
-    if field_type.form in {"object", "map"} and isinstance(value, dict):
-        below = {f"f:{name}": _everything(field_type.member(name), item) for name, item in value.items()}
-    elif field_type.form in {"items", "set"} and isinstance(value, list):
-        below = {field_type.element(item): _everything(field_type.item, item) for item in value}
-    else:
-        return {}
-    return {".": {}, **below} if below else {}
+    """A value that appears or goes: it and all within, in order."""
+    form = field_type.form
+    if form == "whole" or not value:
+        return NOTHING
+    node: dict[str, FieldSet] = {ITSELF: NOTHING}
+    if form in {"object", "map"} and isinstance(value, dict):
+        for name in sorted(value):
+            member = field_type.member(name)
+            # Most fields are owned whole.
+            node[f"f:{name}"] = NOTHING if member.form == "whole" else _everything(member, value[name])
+        return node
+    if form in {"items", "set"} and isinstance(value, list):
+        elements = {field_type.element(item): item for item in value}
+        for element in sorted(elements):
+            node[element] = _everything(field_type.item, elements[element])
+        return node
+    return NOTHING

@@ -36,13 +36,14 @@ class Claim(NamedTuple):
         )
 
     def entry(self, fields: FieldSet) -> Json:
+        """The fields are in order."""
         entry = {
             "manager": self.manager,
             "operation": self.operation,
             "apiVersion": self.api_version,
             "time": self.time,
             "fieldsType": "FieldsV1",
-            "fieldsV1": in_order(fields),
+            "fieldsV1": fields,
         }
         return entry | ({"subresource": self.subresource} if self.subresource else {})
 
@@ -74,7 +75,7 @@ def after_update(entries: Sequence[Json], claim: Claim, differences_in: Differen
     mine = [each for each in entries if claim.is_of(each)]
     kept = difference(own_fields(mine, claim), differences_in(claim.api_version).removed)
     if changed:
-        return arranged([*others, claim.entry(union(kept, changed))])
+        return arranged([*others, claim.entry(in_order(union(kept, changed)))])
     return arranged([*others, *({**each, "fieldsV1": in_order(kept)} for each in mine if kept)])
 
 
@@ -127,7 +128,7 @@ def arranged(entries: Sequence[Json]) -> list[Json]:
 def _ancient(api_version: str, entries: Sequence[Json]) -> Json:
     """One entry in place of several, which are sorted by time."""
     claim = Claim(_ANCIENT, UPDATE, api_version, "", entries[-1].get("time", ""))
-    return claim.entry(union(*map(fields_of_entry, entries)))
+    return claim.entry(in_order(union(*map(fields_of_entry, entries))))
 
 
 def is_reset(sent: Any) -> bool:

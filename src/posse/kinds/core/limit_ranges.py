@@ -84,6 +84,8 @@ def _fill(amounts: Json, defaults: Mapping[str, Quantity]) -> None:
 
 def pod_limit_problems(pod: Json, ranges: Iterable[Json]) -> list[str]:
     ranges, spec = list(ranges), section(pod, "spec")
+    if not ranges:
+        return []
     problems: list[str] = []
     for container in (*entries(spec, "initContainers"), *entries(spec, "containers")):
         resources = section(container, "resources")

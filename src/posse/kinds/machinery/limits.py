@@ -1,15 +1,15 @@
 """Objects beyond the limits of `posse.model.limits` are refused, with an error that names the field."""
 
 from posse.kinds.machinery.errors import CauseType, FieldError
-from posse.model.limits import Counted, Excess, excesses
+from posse.model.limits import Counted, Excess, excesses, is_within_limits
 from posse.model.meta import Shape
 
 
 def limit_errors(new: Shape, old: Shape | None = None) -> list[FieldError]:
     """An object that is stored already, beyond a limit, may still be changed, unless it grows there."""
-    found = excesses(new)
-    if not found:
+    if is_within_limits(new):
         return []
+    found = excesses(new)
     before = {(one.field, one.limit): one.count for one in excesses(old)} if old is not None else {}
     return [_error(one) for one in found if one.count > before.get((one.field, one.limit), 0)]
 

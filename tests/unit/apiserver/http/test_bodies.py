@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -129,6 +130,7 @@ def test_a_large_body_that_is_slow_to_read_is_read_beside_others(media_type, mon
 class _Request:
     def __init__(self, media_type, body):
         self.headers = {"Content-Type": media_type}
+        self.content = SimpleNamespace(is_eof=lambda: True)
         self._body = body
 
     async def read(self):
