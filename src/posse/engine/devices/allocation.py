@@ -6,8 +6,8 @@ from functools import lru_cache
 
 from posse.engine.devices.promises import Promise
 from posse.engine.devices.records import DeviceRecord, quantity_of
-from posse.engine.devices.search import Grant
 from posse.engine.devices.shares import Consumption
+from posse.engine.devices.wants import Grant
 from posse.model.meta import Quantity
 from posse.model.placement import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from posse.model.resource_claim import (

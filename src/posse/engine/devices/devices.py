@@ -25,9 +25,9 @@ from posse.engine.devices.plugin_nodes import PluginNodes
 from posse.engine.devices.promises import HeldDevices
 from posse.engine.devices.proposals import Proposals
 from posse.engine.devices.records import DeviceRecord
-from posse.engine.devices.search import AllocationError, AllocationFault, Offer, Want
 from posse.engine.devices.shortages import Shortages
 from posse.engine.devices.usage import DevicesInUse, UsedDevice
+from posse.engine.devices.wants import AllocationError, AllocationFault, Offer, Want
 from posse.engine.events import DeviceObject
 from posse.engine.keys import ClaimKey
 from posse.engine.nodes.arrays import ALL_ROWS, BoolArray, IntArray, Rows
@@ -209,7 +209,7 @@ class Devices:
     def wants(self, needs: DeviceNeeds) -> list[Want]:
         """The claims of a pod that have no devices; those of extended resources included."""
         try:
-            return self.answers.wants(_with_all_extended(needs), Offer((), {}))
+            return self.answers.claims.wants(_with_all_extended(needs), Offer((), {}))
         except AllocationError:
             return []
 
@@ -237,7 +237,7 @@ class Devices:
             ) & self._plugin_nodes.has_resources(needs, rows)
         found = np.equal(self.answers.replies(needs, rows), Reply.YES)
         if needs.spans_nodes:
-            found &= self.answers.reachable(needs)[rows]
+            found &= self.answers.claims.reachable(needs)[rows]
         if self.proposals.open_rows:
             self.proposals.add_revisable(needs, rows, found)
         return found
@@ -295,7 +295,7 @@ class Devices:
             numbers = np.arange(self._nodes.alive.size)[rows]
             for row in rows_of_draft:
                 offer = self.inventory.offer_at(row)
-                limit = self.answers.upper_limit(self.answers.wants(needs, offer), offer)
+                limit = self.answers.upper_limit(self.answers.claims.wants(needs, offer), offer)
                 pods = np.where(numbers == row, np.maximum(pods, limit), pods)
         return pods
 

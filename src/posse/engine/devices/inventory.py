@@ -14,8 +14,8 @@ import numpy as np
 
 from posse.engine.devices.pools import Counters, PoolKey, PoolReader, PoolRecord, pool_key
 from posse.engine.devices.records import DeviceId, DeviceRecord
-from posse.engine.devices.search import Offer
 from posse.engine.devices.usage import DevicesInUse
+from posse.engine.devices.wants import Offer
 from posse.engine.nodes.arrays import BoolArray, IntArray
 from posse.engine.nodes.node_table import NodeTable
 from posse.engine.storage.reachability import Reach

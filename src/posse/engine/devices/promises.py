@@ -12,8 +12,8 @@ import msgspec
 
 from posse.engine.devices.claims import ClaimBook, DeviceClaimRecord
 from posse.engine.devices.needs import extended_key_of, owner_of_extended
-from posse.engine.devices.search import Grant
 from posse.engine.devices.usage import DevicesInUse, UsedDevice
+from posse.engine.devices.wants import Grant
 from posse.engine.keys import ClaimKey
 
 

@@ -16,9 +16,9 @@ from posse.engine.devices.inventory import Inventory
 from posse.engine.devices.needs import DeviceNeeds, NamedClaim, OwnClaim, claim_keys, extended_key
 from posse.engine.devices.plugin_nodes import PluginNodes
 from posse.engine.devices.promises import HeldDevices, Promise, used_of
-from posse.engine.devices.search import AllocationError, Grant, SearchCutShort
 from posse.engine.devices.selecting import small_allowance
 from posse.engine.devices.usage import DevicesInUse, UsedDevice
+from posse.engine.devices.wants import AllocationError, Grant, SearchCutShort
 from posse.engine.keys import ClaimKey
 from posse.engine.nodes.arrays import BoolArray, Rows
 from posse.engine.nodes.node_table import NodeTable
@@ -142,10 +142,10 @@ class Proposals:
 
     def _waiting(self, needs: DeviceNeeds, keys: Sequence[ClaimKey]) -> list[ClaimKey]:
         pairs = zip(needs.claims, keys, strict=True)
-        return [key for claim, key in pairs if self.answers.is_waiting(claim)]
+        return [key for claim, key in pairs if self.answers.claims.is_waiting(claim)]
 
     def _is_reached(self, needs: DeviceNeeds, row: int) -> bool:
-        return not needs.spans_nodes or bool(self.answers.reachable(needs)[row])
+        return not needs.spans_nodes or bool(self.answers.claims.reachable(needs)[row])
 
     def _revised(
         self, needs: DeviceNeeds, keys: Sequence[ClaimKey] | None, row: int
@@ -186,12 +186,12 @@ class Proposals:
         promise = self.held.promises.get(key)
         if promise is not None:
             return all(uid in self._open for uid in promise.users)
-        return self.answers.is_waiting(claim)
+        return self.answers.claims.is_waiting(claim)
 
     def _allocated_reaches(self, key: ClaimKey, row: int) -> bool:
         record = self.book.claims.get(key)
         return record is not None and bool(
-            self.answers.reachable(DeviceNeeds((NamedClaim(key, record.uid),)))[row]
+            self.answers.claims.reachable(DeviceNeeds((NamedClaim(key, record.uid),)))[row]
         )
 
     def _solved_together(
@@ -202,10 +202,10 @@ class Proposals:
             self.in_use.remove(used)
         try:
             wants = [
-                self.answers.want(claim, self.inventory.offer_at_all(list(dict.fromkeys(rows[key]))))
+                self.answers.claims.want(claim, self.inventory.offer_at_all(list(dict.fromkeys(rows[key]))))
                 for key, claim in claims.items()
             ]
-            solution = self.answers.found(wants, small_allowance())
+            solution = self.answers.searches.found(wants, small_allowance())
         except (AllocationError, SearchCutShort):
             solution = None
         finally:

@@ -12,9 +12,9 @@ from posse.engine.devices.inventory import Inventory
 from posse.engine.devices.needs import DeviceNeeds, NamedClaim, OwnClaim
 from posse.engine.devices.records import DeviceRecord
 from posse.engine.devices.requests import Alternative, ClaimShape, RequestRecord
-from posse.engine.devices.search import AllocationError, Offer, SearchCutShort, Want
 from posse.engine.devices.selecting import SelectorFailed, SelectorsTooCostly, new_allowance
 from posse.engine.devices.usage import DevicesInUse
+from posse.engine.devices.wants import AllocationError, Offer, SearchCutShort, Want
 from posse.engine.nodes.arrays import BoolArray
 
 _MAX_POOLS = 3
@@ -70,7 +70,7 @@ class Shortages:
         if self._found.stamp != stamp:
             self._found = _Found(stamp)
         self._allowance = new_allowance()
-        elsewhere = refused & ~self._answers.reachable(needs)
+        elsewhere = refused & ~self._answers.claims.reachable(needs)
         short = refused & ~elsewhere & ~self._answers.in_doubt(needs)
         return (
             *(self._elsewhere(needs, elsewhere) if elsewhere.any() else ()),
@@ -79,7 +79,7 @@ class Shortages:
 
     def _elsewhere(self, needs: DeviceNeeds, rows: BoolArray) -> Iterator[ClaimElsewhere]:
         for claim in needs.claims:
-            if isinstance(claim, NamedClaim) and (rows & ~self._answers.reaches(claim)).any():
+            if isinstance(claim, NamedClaim) and (rows & ~self._answers.claims.reaches(claim)).any():
                 record = self._book.claims.get(claim.key)
                 asked = record.claim.spec.devices.requests if record is not None else ()
                 yield ClaimElsewhere(str(claim.key), tuple(one.name for one in asked))
@@ -100,8 +100,8 @@ class Shortages:
 
     def _asked(self, needs: DeviceNeeds) -> Iterator[_Asked]:
         for claim in needs.claims:
-            if self._answers.is_waiting(claim):
-                shape = self._answers.want(claim, _NOTHING).shape
+            if self._answers.claims.is_waiting(claim):
+                shape = self._answers.claims.want(claim, _NOTHING).shape
                 yield from (_Asked(claim, shape, request) for request in shape.requests)
 
     def _states(self, rows: BoolArray) -> _States:
@@ -153,7 +153,7 @@ class Shortages:
         alone = replace(asked.shape, requests=(asked.request,))
         want = Want("", alone, self._inventory.offer_at(row))
         try:
-            return self._answers.found([want], self._allowance) is not None
+            return self._answers.searches.found([want], self._allowance) is not None
         except (AllocationError, SearchCutShort):
             return True
 
@@ -179,7 +179,7 @@ class Shortages:
         One that is too costly by now matches for all we know.
         """
         try:
-            return self._answers.selecting.matches(wanted, device.kind, self._allowance)
+            return self._answers.searches.selecting.matches(wanted, device.kind, self._allowance)
         except SelectorFailed:
             return False
         except SelectorsTooCostly:

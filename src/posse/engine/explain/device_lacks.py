@@ -7,8 +7,8 @@ from posse.engine.devices.devices import Devices
 from posse.engine.devices.needs import claim_names, pod_claims
 from posse.engine.devices.records import DeviceRecord
 from posse.engine.devices.requests import Alternative
-from posse.engine.devices.search import Want
 from posse.engine.devices.selecting import SelectorFailed, SelectorsTooCostly, new_allowance
+from posse.engine.devices.wants import Want
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.pod_record import PodRecord
 from posse.model.pod import Pod
@@ -114,7 +114,7 @@ def _matching(devices: Devices, wanted: Alternative) -> Iterator[DeviceRecord]:
     for pool in devices.inventory.pools():
         for device in pool.devices:
             try:
-                if devices.answers.selecting.matches(wanted, device.kind, allowance):
+                if devices.answers.searches.selecting.matches(wanted, device.kind, allowance):
                     yield device
             except (SelectorFailed, SelectorsTooCostly):
                 continue

@@ -70,7 +70,7 @@ class DeviceFilter:
     def refusals(self, rows: Rows) -> Sequence[tuple[str, BoolArray]]:
         answers = self._devices.answers
         refused = ~self.passes(rows)
-        elsewhere = refused & ~answers.reachable(self._needs)[rows]
+        elsewhere = refused & ~answers.claims.reachable(self._needs)[rows]
         replies = self._devices.replies(self._needs, rows)
         cut_short = refused & ~elsewhere & np.equal(replies, Reply.CUT_SHORT)
         others = refused & ~elsewhere & ~cut_short
@@ -90,7 +90,7 @@ class DeviceFilter:
 
     def unresolvable(self, rows: Rows) -> BoolArray:
         answers = self._devices.answers
-        possible = self._devices.when_empty(self._needs, rows) & answers.reachable(self._needs)[rows]
+        possible = self._devices.when_empty(self._needs, rows) & answers.claims.reachable(self._needs)[rows]
         return ~self.passes(rows) & ~possible
 
     def _has_invalid_pools(self, rows: Rows, concerned: BoolArray) -> BoolArray:

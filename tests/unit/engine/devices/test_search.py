@@ -4,9 +4,10 @@ import pytest
 
 from posse.engine.devices.pools import PoolReader
 from posse.engine.devices.requests import shape_of
-from posse.engine.devices.search import AllocationError, DeviceSearch, Offer, SearchCutShort, Want
+from posse.engine.devices.search import DeviceSearch
 from posse.engine.devices.selecting import Selecting
 from posse.engine.devices.usage import DevicesInUse, UsedDevice
+from posse.engine.devices.wants import AllocationError, Offer, SearchCutShort, Want
 from posse.model.device import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity
 from tests.support.device_objects import (
     claim_spec,

@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from posse.engine.devices.requests import shape_of
-from posse.engine.devices.search import DeviceSearch, Want
+from posse.engine.devices.search import DeviceSearch
 from posse.engine.devices.selecting import Selecting
 from posse.engine.devices.usage import DevicesInUse, UsedDevice
+from posse.engine.devices.wants import Want
 from tests.support.device_objects import claim_spec, device, device_class, distinct, exact, matching
 from tests.unit.engine.devices.test_search import offer
 

@@ -48,7 +48,7 @@ def _are_nodes_decided(state: ClusterState, classes: Sequence[MemberClass]) -> b
 def devices_in_doubt(state: ClusterState, classes: Sequence[MemberClass]) -> list[str]:
     """The rule about devices, if pods need some and a search for devices was cut short."""
     needs_some = any(scheduling_class.pod_class.devices is not None for scheduling_class, _ in classes)
-    return [DynamicResources.name] if needs_some and state.devices.answers.is_in_doubt else []
+    return [DynamicResources.name] if needs_some and state.devices.answers.searches.is_in_doubt else []
 
 
 def missing(part: Part) -> int:
