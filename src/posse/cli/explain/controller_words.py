@@ -22,6 +22,7 @@ MAX_STORIES = 3
 """Up to this many groups are explained one by one."""
 MAX_ROWS = 10
 INDENT = "  "
+KUEUE_QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 
 
 def controller_object(source: ClusterSource, target: Target, namespace: str) -> Json:
@@ -42,8 +43,19 @@ def controller_lines(obj: Json, keys: Sequence[GroupKey], members: Sequence[Pod]
     has = [text for number, text in ((len(leaves), groups(len(leaves))),) if number]
     counts = Counter(_state_of(pod) for pod in members)
     has.append(f"{pods(len(members))} ({_listed(counts)})" if members else "no pods")
-    suspended = " It is suspended." if (obj.get("spec") or {}).get("suspend") else ""
-    yield f"{who} has {' and '.join(has)}.{suspended}"
+    yield f"{who} has {' and '.join(has)}.{_suspension(obj)}"
+
+
+def _suspension(obj: Json) -> str:
+    if not (obj.get("spec") or {}).get("suspend"):
+        return ""
+    queue = (obj["metadata"].get("labels") or {}).get(KUEUE_QUEUE_LABEL)
+    if not queue:
+        return " It is suspended."
+    return (
+        f" It is suspended until Kueue admits it to queue {queue}; "
+        "`kubectl get workloads.kueue.x-k8s.io` says how far it is."
+    )
 
 
 def summary(lines: Sequence[GroupLine], now: float) -> Iterator[str]:

@@ -82,6 +82,13 @@ def test_a_controller_without_pods_says_so():
     assert told(source, "job/held") == "Job team/held has no pods. It is suspended."
 
 
+def test_a_suspended_job_of_a_kueue_queue_says_what_it_waits_for():
+    job = made("held", spec={"suspend": True})
+    job["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "team-a"}
+    text = told(ListedObjects(jobs=[job], nodes=[], pods=[]), "job/held")
+    assert "It is suspended until Kueue admits it to queue team-a" in text
+
+
 def test_names_that_do_not_exist_offer_a_near_one():
     with pytest.raises(Problem, match='there is no Job "trian" in namespace team; did you mean "train"'):
         told(ListedObjects(jobs=[made("train")], pods=[]), "job/trian")
