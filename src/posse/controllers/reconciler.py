@@ -23,6 +23,9 @@ class Touched:
     def __init__(self) -> None:
         self._keys: dict[str, None] = {}
 
+    def __bool__(self) -> bool:
+        return bool(self._keys)
+
     def add(self, *keys: str) -> None:
         for key in keys:
             self._keys[key] = None

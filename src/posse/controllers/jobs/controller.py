@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from posse.controllers.jobs.completion import deadline_of, decided_verdict, new_verdict
 from posse.controllers.jobs.groups import Grouping, SeenGroups, group_job, in_group
-from posse.controllers.jobs.pods import TRACKING_FINALIZER, JobPod, read_pod
+from posse.controllers.jobs.pods import TRACKING_FINALIZER, JobPod, concerns_jobs, read_pod
 from posse.controllers.jobs.scaling import JobPodChanges, scale
 from posse.controllers.jobs.statuses import next_status
 from posse.controllers.jobs.tally import take_tally
@@ -102,6 +102,8 @@ class JobController(Reconciler):
             self.touched.add(uid)
 
     def _see_pod(self, obj: Json) -> None:
+        if obj["metadata"]["uid"] not in self._job_of and not concerns_jobs(obj):
+            return
         pod = read_pod(obj)
         job_uid = self._job_of.get(pod.uid)
         if job_uid is not None:

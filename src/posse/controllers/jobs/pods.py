@@ -76,6 +76,11 @@ def read_pod(pod: Json) -> JobPod:
     )
 
 
+def concerns_jobs(pod: Json) -> bool:
+    """Whether the pod belongs to a Job, or did so and is still to be counted."""
+    return bool(controlling_job(pod)) or TRACKING_FINALIZER in (pod["metadata"].get("finalizers") or ())
+
+
 def controlling_job(pod: Json) -> str:
     """Return the uid of the Job that the pod belongs to, empty when there is none."""
     for owner in pod["metadata"].get("ownerReferences") or ():

@@ -17,7 +17,7 @@ from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.registry import JOB_SET, LEADER_WORKER_SET, POSSE_WORKLOAD
 from posse.runtime.control.plan_execution import PlanExecutor, PlanOutdated, StepRefused
 from posse.runtime.control.work_queue import Work, WorkQueue
-from posse.runtime.process.error_isolation import skipping
+from posse.runtime.process.error_isolation import is_left_out, skipping
 from posse.runtime.watching.event_recorder import EventRecorder
 from posse.runtime.watching.followed_kinds import OPTIONAL_KINDS
 from posse.runtime.watching.informers import Follower, attend, is_older
@@ -135,9 +135,13 @@ class _ReconcileLoop:
         informer.loops.append(self)
 
     def see(self, kind: Kind, obj: Json) -> None:
-        with skipping(kind.name, obj["metadata"].get("namespace"), obj["metadata"]["name"]):
+        # Every reconciler observes every pod, so this is a plain try, which costs nothing.
+        try:
             self.reconciler.see(kind, obj)
-            self.queue.notice()
+        except Exception as error:
+            if not is_left_out(error, kind.name, obj["metadata"].get("namespace"), obj["metadata"]["name"]):
+                raise
+        self.queue.notice()
 
     def lose(self, kind: Kind, obj: Json) -> None:
         with skipping(kind.name, obj["metadata"].get("namespace"), obj["metadata"]["name"]):

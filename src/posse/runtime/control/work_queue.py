@@ -42,8 +42,9 @@ class WorkQueue:
         self._resting: dict[str, float] = {}
 
     def notice(self) -> None:
-        """Something may have been touched."""
-        self._changed.set()
+        """Something may have been touched; where nothing was, the queue sleeps on."""
+        if self._touched:
+            self._changed.set()
 
     def look_again(self, key: str, at: float | None) -> None:
         """Handle the key at that time, and at no other that was set before; None for no time at all."""

@@ -26,8 +26,13 @@ class skipping:  # noqa: N801 - it reads as a function; one by contextlib takes 
     def __exit__(
         self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None
     ) -> bool:
-        if not isinstance(error, Exception) or isinstance(error, InvariantBroken | CommitFailed):
-            return False
-        name = "/".join(str(name) for name in self._names if name)
-        log.error("%s %.300s could not be handled and is left out", self._what, name, exc_info=error)
-        return True
+        return isinstance(error, Exception) and is_left_out(error, self._what, *self._names)
+
+
+def is_left_out(error: Exception, what: str, *names: object) -> bool:
+    """Whether the object is left out, which is logged; an error that ends the process is let through."""
+    if isinstance(error, InvariantBroken | CommitFailed):
+        return False
+    name = "/".join(str(name) for name in names if name)
+    log.error("%s %.300s could not be handled and is left out", what, name, exc_info=error)
+    return True

@@ -174,10 +174,11 @@ def test_a_key_that_rests_is_handled_afterwards_without_being_touched_again(monk
     now, planned = 0.0, []
     monkeypatch.setattr(work_queue.time, "perf_counter", lambda: now)
 
-    def plan(_key):
+    def plan(key):
         nonlocal now
-        planned.append(now)
-        now += 0.01
+        if key == "large":
+            planned.append(now)
+            now += 0.01
 
     async def main():
         nonlocal now
@@ -190,9 +191,31 @@ def test_a_key_that_rests_is_handled_afterwards_without_being_touched_again(monk
             await turns()
         assert planned == [0.0]
         now = 0.2
+        touched.add("small")
         queue.notice()
         await turns()
         running.cancel()
 
     asyncio.run(main())
     assert planned == [0.0, 0.2]
+
+
+def test_a_queue_sleeps_on_where_nothing_was_touched():
+    looks = 0
+
+    def clock():
+        nonlocal looks
+        looks += 1
+        return 0.0
+
+    async def main():
+        queue = WorkQueue(Touched(), lambda _key: None, clock)
+        running = asyncio.create_task(queue.run())
+        await turns()
+        before = looks
+        queue.notice()
+        await turns()
+        assert looks == before
+        running.cancel()
+
+    asyncio.run(main())
