@@ -19,7 +19,7 @@ from posse.engine.keys import GroupKey, PodRef
 from posse.engine.placement_problem import Advice, RemedyProblem, Unadvised
 from posse.engine.pods.pod_class import PodClass
 from posse.engine.queue.backlog import Backlog, Key, Waiting
-from posse.engine.reporting.parts import mark_advised, record_of
+from posse.engine.reporting.waiting_parts import mark_advised, record_of
 from posse.engine.statement import AdvicePending, Statement
 from posse.engine.trials.group_trial import GroupTrials
 

@@ -20,7 +20,8 @@ from posse.engine.intake.knowledge import Knowledge
 from posse.engine.intake.pod_events import claim_victims, reclassify, requeue
 from posse.engine.keys import GroupKey
 from posse.engine.queue.timers import COUNTDOWN_SECONDS, DelayTimers
-from posse.engine.reporting.parts import mark_countdown, mark_disrupted, still_valid
+from posse.engine.reporting.parts import mark_disrupted, still_valid
+from posse.engine.reporting.waiting_parts import mark_countdown
 from posse.engine.trials.group_trial import GroupTrials
 from posse.engine.trials.pod_trial import PodTrials
 

@@ -19,7 +19,8 @@ from posse.engine.placement.gang.identical_groups import (
     shape_of,
 )
 from posse.engine.queue.backlog import Waiting
-from posse.engine.reporting.parts import mark_nominations_lost, mark_tried, record_of
+from posse.engine.reporting.parts import mark_nominations_lost, mark_tried
+from posse.engine.reporting.waiting_parts import record_of
 from posse.engine.state.effort import allowed_steps, pause_seconds
 from posse.engine.state.invariants import no_gang_below_minimum
 from posse.engine.statement import NEVER_REPORTED, Statement

@@ -21,16 +21,13 @@ from posse.engine.keys import GroupKey
 from posse.engine.queue.backlog import Waiting
 from posse.engine.queue.timers import HELD_SECONDS, DelayTimers
 from posse.engine.reporting.parts import (
-    held_parts,
-    is_told_to_wait,
-    mark_held,
     mark_invalid_priorities,
     mark_nominations_lost,
-    mark_not_ready,
     mark_other_priorities,
     mark_progress,
     mark_started_again,
 )
+from posse.engine.reporting.waiting_parts import held_parts, is_told_to_wait, mark_held, mark_not_ready
 from posse.engine.state.pod_record import PodRecord
 
 

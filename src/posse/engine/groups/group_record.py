@@ -220,6 +220,10 @@ class GroupRecord(ReportedObject):
         return (self,)
 
     @property
+    def reported_parts(self) -> "tuple[GroupRecord]":
+        return (self,)
+
+    @property
     def children(self) -> tuple[()]:
         return ()
 

@@ -127,6 +127,10 @@ class Root(Protocol):
         """All parts with an object, also those deeper than a tree may be; composite groups first."""
 
     @property
+    def reported_parts(self) -> Sequence[Part]:
+        """The parts of its records, also where there is no top; pod groups first."""
+
+    @property
     def top(self) -> Part | None:
         """None if the object of a tree's root is missing, or if groups are each other's ancestors."""
 

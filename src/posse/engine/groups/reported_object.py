@@ -63,6 +63,11 @@ class ReportedObject:
         obj = self.obj
         return obj.metadata.uid if obj is not None else ""
 
+    def note_outcome(self, outcome: str) -> bool:
+        """Note the outcome of a search that is written now; returns whether it is another than before."""
+        was, self.outcome = self.outcome, outcome
+        return was != outcome
+
     @property
     def topology_key(self) -> str:
         """Node label whose value all members must share; empty if they may go anywhere."""

@@ -144,6 +144,10 @@ class Tree:
         return (*(Branch(record, ()) for record in self.composites), *self.leaves)
 
     @property
+    def reported_parts(self) -> tuple[Part, ...]:
+        return (*self.leaves, *(branch for top in self.tops for branch in top.branches))
+
+    @property
     def priority(self) -> int:
         return self.top.priority if self.top is not None else 0
 
