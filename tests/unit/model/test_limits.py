@@ -8,6 +8,7 @@ from posse.model.decoding import decode
 from posse.model.job import Job
 from posse.model.jobset import JobSet
 from posse.model.limits import LIMITS, Counted, LimitError, excesses, first_excess, require_within_limits
+from posse.model.node import Node, NodeSpec, Taint
 from posse.model.pod import Pod
 from posse.model.stateful_set import StatefulSet
 from tests.support import poisons
@@ -48,11 +49,35 @@ def test_a_resource_name_counts_once():
 
 def test_templates_have_the_limits_of_pods():
     template = poisons.template(tolerations=[{"operator": "Exists"}] * 501)
-    (excess,) = excesses(decode(Job, {"spec": {"template": template}}))
+    job = decode(Job, {"spec": {"template": template}})
+    (excess,) = excesses(job)
     assert excess.field == "spec.template.spec.tolerations"
+    assert first_excess(job) == excess
     replicated = {"name": "w", "template": {"spec": {"template": template}}}
-    (excess,) = excesses(decode(JobSet, {"spec": {"replicatedJobs": [replicated]}}))
+    jobset = decode(JobSet, {"spec": {"replicatedJobs": [replicated]}})
+    (excess,) = excesses(jobset)
     assert excess.field == "spec.replicatedJobs[0].template.spec.template.spec.tolerations"
+    assert first_excess(jobset) == excess
+
+
+def test_every_limit_of_a_node_is_looked_at():
+    images = [{"names": ["a", "b"], "sizeBytes": 1}] * 2_000
+    parts = {
+        "metadata.labels": {"metadata": {"labels": {f"key-{i}": "" for i in range(1_001)}}},
+        "spec.taints": {"spec": {"taints": [{"key": f"key-{i}"} for i in range(251)]}},
+        "status.allocatable": {"status": {"allocatable": {f"example.com/{i}": "1" for i in range(251)}}},
+        "status.images": {"status": {"images": images}},
+    }
+    for field, described in parts.items():
+        node = decode(Node, described)
+        (excess,) = excesses(node)
+        assert (excess.field, first_excess(node)) == (field, excess)
+
+
+def test_structs_without_limits_are_within_them():
+    assert first_excess(Taint(key="a" * 100_000)) is None
+    assert first_excess(NodeSpec(taints=(Taint(),) * 250)) is None
+    assert first_excess(NodeSpec(taints=(Taint(),) * 251)).count == 251
 
 
 def test_numbers_are_limited():

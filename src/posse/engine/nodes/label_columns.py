@@ -86,21 +86,28 @@ class LabelColumns:
         before, self._labels[row] = self._labels.get(row, {}), labels
         for key in before:
             if key not in labels:
-                self._put(key, row, None)
+                self._remove(key, row)
         for key, value in labels.items():
             if before.get(key) != value:
-                self._put(key, row, value)
+                values = self._values.get(key)
+                if values is None:
+                    values = self._take_key(key)
+                values[row] = value
+                if key in self._columns:
+                    self._columns[key].put(row, value)
 
-    def _put(self, key: str, row: int, value: str | None) -> None:
-        values = self._values.setdefault(key, {})
-        if value is None:
-            values.pop(row, None)
-        else:
-            values[row] = value
-        column = self._columns.get(key) or self._absent.pop(key, None)
+    def _remove(self, key: str, row: int) -> None:
+        del self._values[key][row]
+        if key in self._columns:
+            self._columns[key].put(row, None)
+
+    def _take_key(self, key: str) -> dict[int, str]:
+        """A node has the key for the first time: from now on its column stays."""
+        column = self._absent.pop(key, None)
         if column is not None:
             self._columns[key] = column
-            column.put(row, value)
+        values = self._values[key] = {}
+        return values
 
     def grow(self, size: int) -> None:
         self._size = size

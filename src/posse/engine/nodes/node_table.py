@@ -79,7 +79,10 @@ class ImageColumns:
 
     def put(self, row: int, images: Iterable[ContainerImage]) -> None:
         held = {image_key(name): image.size_bytes for image in images for name in image.names}
-        self._holders.subtract(self._images.get(row, ()))
+        before = self._images.get(row, {})
+        if not held and not before:
+            return
+        self._holders.subtract(before.keys())
         self._holders.update(held.keys())
         self._images[row] = held
         for image, column in self._columns.items():
@@ -273,14 +276,21 @@ class NodeTable:
         self._touched_offset += excess
 
     def _put_allocatable(self, row: int, amounts: Mapping[str, int]) -> None:
-        indexes = {self.resources.line(name): amount for name, amount in amounts.items()}
-        self._show_resources()
-        self.allocatable[:, row] = 0
-        for index, amount in indexes.items():
-            self.allocatable[index, row] = amount
+        line_of = self.resources.line_of
+        for name in amounts:
+            if name not in line_of:
+                self.resources.line(name)
+        if len(self.resources) != len(self.allocatable):
+            self._show_resources()
+        allocatable = self.allocatable
+        allocatable[:, row] = 0
+        for name, amount in amounts.items():
+            allocatable[line_of[name], row] = amount
 
     def _intern_taints(self, taints: tuple[Taint, ...]) -> int:
         """The time at which a taint was added is irrelevant."""
+        if not taints:
+            return 0
         timeless = tuple(Taint(key=t.key, value=t.value, effect=t.effect) for t in taints)
         known = self._taint_set_ids.get(timeless)
         if known is None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from heapq import heappop, heappush
 
 from posse.model.container import Container
@@ -27,6 +28,7 @@ _ASSUMED: Amounts = {CPU: 100, MEMORY: 200 * 1024 * 1024}
 """Requests that scores assume for a container without any."""
 
 
+@lru_cache(maxsize=16384)
 def amount(resource: str, quantity: str | float) -> int:
     whole = milli_value(quantity) if resource == CPU else value(quantity)
     return max(0, min(whole, _MAX_WANTED))

@@ -1,6 +1,7 @@
 import numpy as np
 
 from posse.engine.nodes.node_table import NodeTable, load_of
+from posse.model.node import ContainerImage
 from tests.support.builders import changed, node, nodes, taint
 from tests.support.engine_parts import table_of
 
@@ -174,3 +175,16 @@ def test_rows_are_ranked_by_name_whichever_node_came_first():
     table.drop("a")
     table.put(node("d"))
     assert table.name_ranks().tolist() == [1, 2, 0]
+
+
+def test_images_are_those_that_a_node_holds_at_present():
+    table, bare = NodeTable(), node("a")
+    with_image = changed(bare, status={"images": (ContainerImage(("app:1",), 5),)})
+    table.put(with_image)
+    column = table.images.column("app:1")
+    assert (table.images.holders("app:1"), int(column[0])) == (1, 5)
+    table.put(bare)
+    assert (table.images.holders("app:1"), int(column[0])) == (0, -1)
+    table.put(with_image)
+    table.drop("a")
+    assert (table.images.holders("app:1"), int(column[0])) == (0, -1)
