@@ -158,7 +158,7 @@ def test_a_confirmed_binding_changes_nothing():
     driver = Driver(node("a", cpu="2"), first)
     driver.decide()
     driver.confirm(first, on="a")
-    assert driver.engine._knowledge.state.take_improved_rows() == []
+    assert list(driver.engine._knowledge.state.take_improved_rows()) == []
     assert driver.decide() == []
     assert driver.engine._knowledge.state.nodes.requested[0, 0] == 1000
 

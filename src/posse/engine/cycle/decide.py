@@ -63,8 +63,9 @@ class DecisionLoop:
         cycle, knowledge = Cycle(now), self._knowledge
         self._attempts, decisions = cycle.attempts, cycle.decisions
         # 1. Take over the victims of an earlier scheduler whose preemptors still wait.
-        claim_victims(knowledge)
-        knowledge.unclaimed_victims.clear()
+        if knowledge.unclaimed_victims:
+            claim_victims(knowledge)
+            knowledge.unclaimed_victims.clear()
         # 2. Learn run times; start the waiting time of new pods; end the time in which groups gather theirs.
         if knowledge.run_times.ended:
             knowledge.run_times.learn(now)
@@ -74,7 +75,7 @@ class DecisionLoop:
         has_claims = bool(knowledge.state.storage.book.claims or self._volume_waits.waits)
         settled = self._volume_waits.settle(now) if has_claims else []
         # 4. Report unreadable pods, advice that has arrived, and marks that may be lost.
-        decisions += self._take_unreadable_pods()
+        decisions += self._take_unreadable_pods() if knowledge.unreadable_pods else ()
         decisions += self._advisory.mark_fresh() if self._advisory.book.asks else ()
         decisions += self._lost_marks()
         if knowledge.state.devices.book.classes:
@@ -104,7 +105,7 @@ class DecisionLoop:
         decisions += knowledge.published.news()
         # 11. Mark the groups that are evicted as a whole.
         evictions = [decision for decision in decisions if isinstance(decision, Evict)]
-        decisions += mark_disrupted(knowledge.pods, knowledge.groups, evictions)
+        decisions += mark_disrupted(knowledge.pods, knowledge.groups, evictions) if evictions else ()
         # 12. Hold back the bindings of pods whose claims have to be bound first.
         decided = settled + self._volume_waits.hold_back(decisions, now) if has_claims else decisions
         # 13. Add the claims that are written before the bindings, and hold back bindings for their devices.

@@ -72,10 +72,11 @@ class PodTurns:
             run, following = self._take_run(following, scheduling_class, most - len(entries), cycle.now)
             records = [knowledge.pods[str(entry.key)] for entry in run] if len(run) > 1 else [record]
             start = draft.checkpoint()
-            if fill(knowledge.state, draft, scheduling_class, records) < len(records):
+            placed = fill(knowledge.state, draft, scheduling_class, records)
+            if placed < len(records):
                 draft.roll_back(start)
                 self._conclude_placed(entries, draft, cycle)
-                self._try_alone(run, scheduling_class, cycle)
+                self._try_alone(run, scheduling_class, cycle, fits=placed > 0)
                 return len(entries) + len(run), taken + 1
             entries += run
             taken += 1
@@ -103,13 +104,19 @@ class PodTurns:
         self._try_alone(run, scheduling_class, cycle)
         return len(run)
 
-    def _try_alone(self, run: list[Waiting], scheduling_class: SchedulingClass, cycle: Cycle) -> None:
-        """Try a run that was taken from the queue; pods without a node may preempt, or wait."""
+    def _try_alone(
+        self, run: list[Waiting], scheduling_class: SchedulingClass, cycle: Cycle, *, fits: bool = True
+    ) -> None:
+        """Try a run that was taken from the queue; pods without a node may preempt, or wait.
+
+        If it is known that none of them `fits`, no node is sought.
+        """
         knowledge, head = self._knowledge, run[0]
         records = [knowledge.pods[str(entry.key)] for entry in run]
         guard = knowledge.starvation_guard
+        attempt = self._trials.run if fits else self._trials.refuse
         with guard.lifted_for(head.priority, head.key, cycle.now + head.safe_seconds):
-            trial = self._trials.run(scheduling_class, records)
+            trial = attempt(scheduling_class, records)
         self._conclude(run, trial, cycle)
         if len(knowledge.nominations):
             cycle.requeue_crowded_out(knowledge, records, head.priority)

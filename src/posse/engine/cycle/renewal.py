@@ -91,8 +91,9 @@ class Renewal:
             return
         self._stamp = stamp
         if self._knowledge.backlog.has_unschedulable:
-            first = self._change.first if self._change is not None else now
-            self._change = _Change(first, now)
+            if self._change is None:
+                self._change = _Change(now, now)
+            self._change.last = now
 
     def _collect(self, changed_at: float) -> None:
         """Take the entries that were last tried before the last change: groups first, as they are fewer."""

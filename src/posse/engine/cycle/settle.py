@@ -48,7 +48,8 @@ class GroupSettling:
             if group is not None:
                 hold = not_ready(self._knowledge.groups, group)
                 cycle.decisions.extend(self._named(mark_held(group, held_parts(group, hold))))
-        for key, is_redefined in take_unsettled_groups(self._knowledge).items():
+        unsettled = take_unsettled_groups(self._knowledge) if self._knowledge.unsettled_groups else {}
+        for key, is_redefined in unsettled.items():
             group = root_of(self._knowledge.groups, key)
             if group is None or not self._knowledge.is_ours(group):
                 self._forget(key)

@@ -50,11 +50,11 @@ class Waking:
         Pods whose claim has changed get a fresh status, even if that does not help.
         """
         state = self._knowledge.state
-        improved, renewed = state.take_improved_rows(), state.take_renewed_rows()
+        improved, has_new_nodes = state.take_improved_rows(), state.take_has_renewed_nodes()
         frees_up_to = self._frees_up_to(state.take_highest_gone())
         book = state.storage.book
         claims = book.take_changed_claims() if book.changed_claims else ()
-        for group in self._knowledge.misplaced_groups if renewed else ():
+        for group in self._knowledge.misplaced_groups if has_new_nodes else ():
             self._knowledge.backlog.resume(group, now)
         scheduling_classes = (
             self._knowledge.backlog.unschedulable_classes() if self._seen_version != state.version else []
@@ -62,15 +62,15 @@ class Waking:
         rows = np.array(improved if scheduling_classes else [], dtype=np.int64)
         for scheduling_class in scheduling_classes:
             is_helped = self._fits(scheduling_class, rows) or scheduling_class.pod_class.uses_any(claims)
-            may_be_freed = bool(renewed) or frees_up_to is not None
+            may_be_freed = has_new_nodes or frees_up_to is not None
             for priority, keys in (
                 self._unschedulable(scheduling_class).items() if is_helped or may_be_freed else ()
             ):
                 is_freed = frees_up_to is not None and frees_up_to >= priority
-                evicts = renewed or is_freed
+                evicts = has_new_nodes or is_freed
                 if is_helped or (evicts and could_preempt(state, scheduling_class, priority, rows)):
                     for key in keys:
-                        self._wake(key, now, _Change(improved, bool(renewed), is_freed))
+                        self._wake(key, now, _Change(improved, has_new_nodes, is_freed))
         self._seen_version = state.version
 
     def _frees_up_to(self, highest_gone: int | None) -> int | None:
@@ -98,7 +98,7 @@ class Waking:
         """A pod anywhere may help classes that depend on other nodes; only better nodes help the rest."""
         scores = self._knowledge.state.scores(scheduling_class)
         totals = scores.totals()[rows] if scores.is_row_local else scores.totals()
-        return bool(np.any(totals != REFUSED))
+        return bool((totals != REFUSED).any())
 
     def _wake(self, key: Key, now: float, change: _Change) -> None:
         """One fitting member is not enough to try a gang that lacks capacity for many."""

@@ -173,6 +173,9 @@ def accepted_taints_test(nodes: NodeTable, tolerations: tuple[Toleration, ...]) 
 
     def passes(rows: Rows) -> BoolArray:
         answers.extend(accepts(taints) for taints in nodes.taint_sets[len(answers) :])
-        return np.array(answers, dtype=np.bool_)[nodes.taint_set[rows]]
+        sets = nodes.taint_set[rows]
+        if all(answers):
+            return np.ones(sets.shape, dtype=np.bool_)
+        return np.array(answers, dtype=np.bool_)[sets]
 
     return passes

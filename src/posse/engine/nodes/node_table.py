@@ -207,10 +207,16 @@ class NodeTable:
     def _show_resources(self) -> None:
         """Some lines are kept in reserve, so that a new resource seldom copies all others."""
         count, size = len(self.resources), self._allocatable.shape[0]
+        if count == len(self.allocatable):
+            return
         if count > size:
             self._resize_resources(count + max(_FIRST_RESOURCES, count // 2))
         elif size > 2 * (count + _FIRST_RESOURCES):
             self._resize_resources(count + _FIRST_RESOURCES)
+        self._show_lines()
+
+    def _show_lines(self) -> None:
+        count = len(self.resources)
         self.allocatable, self.requested = self._allocatable[:count], self._requested[:count]
 
     def _resize_resources(self, lines: int) -> None:
@@ -280,8 +286,7 @@ class NodeTable:
         for name in amounts:
             if name not in line_of:
                 self.resources.line(name)
-        if len(self.resources) != len(self.allocatable):
-            self._show_resources()
+        self._show_resources()
         allocatable = self.allocatable
         allocatable[:, row] = 0
         for name, amount in amounts.items():
@@ -319,7 +324,7 @@ class NodeTable:
         self.taint_set = np.pad(self.taint_set, (0, more))
         self._allocatable = np.pad(self._allocatable, ((0, 0), (0, more)))
         self._requested = np.pad(self._requested, ((0, 0), (0, more)))
-        self._show_resources()
+        self._show_lines()
         self.scoring_requested = np.pad(self.scoring_requested, ((0, 0), (0, more)))
         self.labels.grow(size)
         self.images.grow(size)

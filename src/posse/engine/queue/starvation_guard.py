@@ -80,6 +80,8 @@ class StarvationGuard:
 
     @property
     def undated(self) -> CapacityReservation | None:
+        if not self.reservations:
+            return None
         return next((one for one in self.reservations if not one.is_dated), None)
 
     def settle(self, now: float) -> None:
@@ -132,6 +134,8 @@ class StarvationGuard:
 
     def lifted_for_short(self) -> AbstractContextManager[None]:
         """Show the capacity that dated reservations hold as free: some entry may end before."""
+        if not self.reservations:
+            return _UNCHANGED
         return self._lifted([one for one in self.reservations if one.is_dated])
 
     @contextmanager

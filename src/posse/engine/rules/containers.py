@@ -70,11 +70,11 @@ class ImageScore:
 
     def points(self, rows: Rows) -> IntArray:
         total = np.zeros(self._nodes.alive[rows].shape, dtype=np.int64)
-        for image in self._images:
-            if holders := self._nodes.images.holders(image):
-                sizes = np.maximum(self._nodes.images.column(image)[rows], 0)
-                total += (sizes * (holders / len(self._nodes))).astype(np.int64)
-        if not total.any():
+        held = [image for image in self._images if self._nodes.images.holders(image)]
+        if not held:
             return total
+        for image in held:
+            sizes = np.maximum(self._nodes.images.column(image)[rows], 0)
+            total += (sizes * (self._nodes.images.holders(image) / len(self._nodes))).astype(np.int64)
         most = _MAX_BYTES_PER_IMAGE * len(self._images)
         return _FULL_MARKS * (np.clip(total, _LEAST_BYTES, most) - _LEAST_BYTES) // (most - _LEAST_BYTES)

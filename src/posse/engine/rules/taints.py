@@ -57,7 +57,10 @@ class TaintPreferenceScore:
 
     def raw(self, rows: Rows) -> IntArray:
         self._counts.extend(self._count(taints) for taints in self._nodes.taint_sets[len(self._counts) :])
-        counted: IntArray = np.array(self._counts, dtype=np.int64)[self._nodes.taint_set[rows]]
+        sets = self._nodes.taint_set[rows]
+        if not any(self._counts):
+            return np.zeros(sets.shape, dtype=np.int64)
+        counted: IntArray = np.array(self._counts, dtype=np.int64)[sets]
         return counted
 
     def normalised(self, raw: IntArray, feasible: BoolArray) -> IntArray:

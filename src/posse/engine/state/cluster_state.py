@@ -4,6 +4,7 @@ Only `attach` and `detach` move pods, and they are exact inverses: a detached po
 name an unknown node; it then counts nowhere until the node appears.
 """
 
+from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -59,12 +60,12 @@ class ClusterState:
         self.changes = 0
         """Grows with every change that lasts; not with attempts that are rolled back."""
         self._pods_on: dict[str, dict[str, PodRecord]] = {}
-        self._improved_rows: list[int] = []
+        self._improved_rows = array("q")
         """Rows where a pod may fit now that did not before."""
         self._highest_gone: int | None = None
         """Highest effective priority that has left a node or lost its reservation since the last query."""
-        self._renewed_rows: list[int] = []
-        """Rows whose node is new or changed: an eviction may help there now that did not before."""
+        self._has_renewed_nodes = False
+        """Whether a node is new or changed: an eviction may help there now that did not before."""
 
     @property
     def services(self) -> ServiceBook:
@@ -208,7 +209,7 @@ class ClusterState:
             for record in self.pods_on(node.metadata.name):
                 self._count_few([record], [row], 1)
         self._improved_rows.append(row)
-        self._renewed_rows.append(row)
+        self._has_renewed_nodes = True
 
     def drop_node(self, name: str) -> None:
         self.changes += 1
@@ -242,7 +243,7 @@ class ClusterState:
             rows = list(self.nodes.row_of.values())
         if rows:
             self.nodes.touch_all(rows)
-            self._improved_rows += rows
+            self._improved_rows.extend(rows)
         return change.pods
 
     # --- pods --------------------------------------------------------------------------------------------
@@ -369,9 +370,9 @@ class ClusterState:
             self._improved_rows.append(row)
             self._note_gone(effective_priority)
 
-    def take_improved_rows(self) -> list[int]:
+    def take_improved_rows(self) -> Sequence[int]:
         """Improved rows, once per improvement."""
-        taken, self._improved_rows = self._improved_rows, []
+        taken, self._improved_rows = self._improved_rows, array("q")
         return taken
 
     @property
@@ -387,8 +388,8 @@ class ClusterState:
             effective_priority if self._highest_gone is None else max(self._highest_gone, effective_priority)
         )
 
-    def take_renewed_rows(self) -> list[int]:
-        taken, self._renewed_rows = self._renewed_rows, []
+    def take_has_renewed_nodes(self) -> bool:
+        taken, self._has_renewed_nodes = self._has_renewed_nodes, False
         return taken
 
     def _note(self, record: PodRecord, node: str) -> None:

@@ -245,10 +245,14 @@ class NodeScores:
         devices: tuple[DeviceShortage | ClaimElsewhere, ...] = ()
         resolvable = np.zeros_like(undecided)
         has_closed_nodes = bool((undecided & ~self.passes_when_empty()).any())
+        decides = None
+        if len(self._rules.row_filters) == 1 and not has_closed_nodes:
+            # No other filter is part of the ranks, which are known already.
+            (decides,) = self._rules.row_filters
         for name, made in self._rules.filters:
             if is_static(made) and not has_closed_nodes:
                 continue
-            refused = undecided & ~made.passes(ALL_ROWS)
+            refused = undecided & ~(self.passes_by_itself() if made is decides else made.passes(ALL_ROWS))
             if refused.any():
                 refusals += _counted(name, made.refusals(ALL_ROWS), refused)
                 resolvable |= refused & ~made.unresolvable(ALL_ROWS)

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from posse.engine.groups.group_book import GroupBook
-from posse.engine.placement.gang.attempt import Attempt, try_pods
+from posse.engine.placement.gang.attempt import Attempt, refused_pods, try_pods
 from posse.engine.placement.search.fill import fill
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.candidates import Candidate, Preemptor, Search
@@ -75,6 +75,10 @@ class PodTrials:
         for record in attempt.placed if len(self.nominations) else ():
             self.nominations.drop(record)
         return self._make_room(scheduling_class, attempt)
+
+    def refuse(self, scheduling_class: SchedulingClass, records: Sequence[PodRecord]) -> Trial:
+        """The same for pods that have just found no node, while none is nominated."""
+        return self._make_room(scheduling_class, refused_pods(self.state, scheduling_class, records))
 
     def probe(self, record: PodRecord) -> PodProbe:
         """Try one pod and roll everything back."""

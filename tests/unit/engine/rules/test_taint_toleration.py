@@ -1,5 +1,5 @@
 from posse.engine.nodes.arrays import ALL_ROWS
-from posse.engine.rules.taints import TaintToleration
+from posse.engine.rules.taints import TaintPreference, TaintToleration
 from tests.support.builders import node, pod, taint, toleration
 from tests.support.engine_parts import accepted, compiled, reasons, state_of
 
@@ -36,6 +36,18 @@ def test_a_set_of_taints_first_seen_later_is_judged():
     assert row_filter.passes(ALL_ROWS)[0]
     row = state.nodes.put(node("clean", taints=[taint("net", "NoExecute")]))
     assert not row_filter.passes(ALL_ROWS)[row]
+
+
+def test_a_first_taint_is_judged_though_all_nodes_were_without():
+    state = state_of(node("a"), node("b"))
+    row_filter, score = compiled(RULE, pod(), state), compiled(TaintPreference(), pod(), state)
+    assert row_filter.passes(ALL_ROWS)[:2].tolist() == [True, True]
+    assert score.raw(ALL_ROWS)[:2].tolist() == [0, 0]
+    state.put_node(node("a", taints=[taint("gpu", "PreferNoSchedule"), taint("gpu", "NoSchedule")]))
+    assert row_filter.passes(ALL_ROWS)[:2].tolist() == [False, True]
+    assert score.raw(ALL_ROWS)[:2].tolist() == [1, 0]
+    state.put_node(node("a"))
+    assert row_filter.passes(ALL_ROWS)[:2].tolist() == [True, True]
 
 
 def test_a_refusal_says_so_and_no_eviction_helps():

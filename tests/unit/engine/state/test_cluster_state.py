@@ -79,19 +79,19 @@ def test_dropping_an_unknown_node_is_nothing():
 
 def test_only_releases_and_nodes_count_as_improvements():
     state = state_of(*nodes(3))
-    assert state.take_improved_rows() == [0, 1, 2]
+    assert list(state.take_improved_rows()) == [0, 1, 2]
     kept, let_go = attached(state, pod("a"), "n1"), attached(state, pod("b"), "n3")
     state.detach(kept)
-    assert state.take_improved_rows() == []
+    assert list(state.take_improved_rows()) == []
     state.release(let_go)
-    assert state.take_improved_rows() == [2]
-    assert state.take_improved_rows() == []
+    assert list(state.take_improved_rows()) == [2]
+    assert list(state.take_improved_rows()) == []
 
 
 def test_releasing_a_pod_from_an_unknown_node_improves_nothing():
     state = state_of()
     state.release(attached(state, pod("a"), "gone"))
-    assert state.take_improved_rows() == []
+    assert list(state.take_improved_rows()) == []
 
 
 def test_scores_leave_with_the_last_member_of_the_class():

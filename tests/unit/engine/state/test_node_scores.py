@@ -147,3 +147,18 @@ def test_a_node_with_a_static_refusal_stays_hopeless_when_it_also_lacks_room():
     state = state_of(node("a", cpu="2", taints=[taint("k")]))
     attached(state, pod("there", cpu="1"), "a")
     assert not tables_for(state, pod(cpu="2")).capacity.resolvable().any()
+
+
+def test_a_refusal_counts_the_nodes_as_they_are_used_now():
+    state = state_of(node("a", cpu="1"), node("b", cpu="1"))
+    scores = tables_for(state, pod(cpu="1")).scores
+    scores.totals()
+    on_a, on_b = (attached(state, pod(f"on-{name}", cpu="1"), name) for name in "ab")
+    assert [one.nodes for one in scores.refuse().cause.refusals] == [2]
+    state.detach(on_b)
+    assert [one.nodes for one in scores.refuse().cause.refusals] == [1]
+    state.put_node(node("b", cpu="500m"))
+    state.detach(on_a)
+    assert [one.nodes for one in scores.refuse().cause.refusals] == [1]
+    state.put_node(node("b", cpu="1"))
+    assert not scores.refuse().cause.refusals

@@ -83,8 +83,18 @@ def try_pods(state: ClusterState, scheduling_class: SchedulingClass, records: Se
     placed = way(state, draft, scheduling_class, records)
     if placed == len(records):
         return Attempt(SUCCESS, draft.commit())
+    return refused_pods(state, scheduling_class, records[placed:], draft.commit())
+
+
+def refused_pods(
+    state: ClusterState,
+    scheduling_class: SchedulingClass,
+    records: Sequence[PodRecord],
+    placed: tuple[PodRecord, ...] = (),
+) -> Attempt:
+    """Refuse identical pods that have found no node, beside others that were placed."""
     verdict = state.scores(scheduling_class).refuse()
-    return Attempt(SUCCESS, draft.commit(), tuple((record, verdict) for record in records[placed:]))
+    return Attempt(SUCCESS, placed, tuple((record, verdict) for record in records))
 
 
 def attempt_in(
