@@ -1,5 +1,7 @@
 """Filling a wave at a time gives exactly what taking the best node again and again gives."""
 
+from contextlib import nullcontext
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,7 +58,8 @@ def names_of_greedy(world, pods, judge):
     return names
 
 
-def check(nodes, there, turn, pods_to_place, judge, profile=DEFAULT_PROFILE):
+def check(nodes, there, turn, pods_to_place, judge, profile=DEFAULT_PROFILE, only=None):
+    """`only` is the number of the node that pods may go to, if there is just one."""
     state = state_of(*nodes, profile=profile)
     world = greedy.World(nodes, [[] for _ in nodes], turn)
     rows = {one.metadata.name: row for row, one in enumerate(nodes)}
@@ -65,9 +68,19 @@ def check(nodes, there, turn, pods_to_place, judge, profile=DEFAULT_PROFILE):
         if name in rows:
             world.pods_on[rows[name]].append(neighbour)
     state.turn = turn
-    placed = names_of_placed(state, records_of(state, pods_to_place))
-    assert placed == names_of_greedy(world, pods_to_place, judge)
+    with nullcontext() if only is None else state.confined(np.array([only])):
+        placed = names_of_placed(state, records_of(state, pods_to_place))
+    assert placed == names_of_greedy(world, pods_to_place, judge if only is None else at(nodes[only], judge))
     assert state.turn == world.turn
+
+
+def at(node, judge):
+    """The judge, where all other nodes are out of the question."""
+
+    def judge_one(pod, places):
+        return {name: total for name, total in judge(pod, places).items() if name == node.metadata.name}
+
+    return judge_one
 
 
 def copies(pod, count):
@@ -83,6 +96,19 @@ def copies(pod, count):
 )
 def test_filling_is_greedy(nodes, there, turn, pod, count):
     check(nodes, there, turn, copies(pod, count), oracle_reference.totals)
+
+
+@given(
+    clusters(least=1),
+    neighbours(),
+    st.integers(0, 5),
+    st.one_of(sized_pods(), pods()),
+    st.integers(1, 12),
+    st.data(),
+)
+def test_filling_one_node_is_greedy(nodes, there, turn, pod, count, data):
+    only = data.draw(st.integers(0, len(nodes) - 1))
+    check(nodes, there, turn, copies(pod, count), oracle_reference.totals, only=only)
 
 
 @given(

@@ -35,6 +35,17 @@ class LabelColumn:
         self.ids[row] = ABSENT if value is None else self._intern(value)
         self._count(int(self.ids[row]), 1)
 
+    def fill(self, values: Mapping[int, str]) -> None:
+        """Put the values of many rows in a column that has none yet."""
+        rows = sorted(values)
+        in_order = list(map(values.__getitem__, rows))
+        self.values = list(dict.fromkeys(in_order))
+        self._id_of = {value: number for number, value in enumerate(self.values)}
+        ids = np.fromiter(map(self._id_of.__getitem__, in_order), dtype=np.int64, count=len(rows))
+        self.ids[rows] = ids
+        self._nodes_with = np.bincount(ids, minlength=len(self.values)).tolist()
+        self._shared = sum(nodes > 1 for nodes in self._nodes_with)
+
     def _intern(self, value: str) -> int:
         known = self._id_of.get(value)
         if known is None:
@@ -78,8 +89,7 @@ class LabelColumns:
             self._absent[key] = column
             return column
         self._columns[key] = column
-        for row, value in sorted(values.items()):
-            column.put(row, value)
+        column.fill(values)
         return column
 
     def put(self, row: int, labels: Mapping[str, str]) -> None:

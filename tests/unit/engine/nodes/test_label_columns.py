@@ -62,3 +62,25 @@ def test_a_column_asked_for_after_growing_has_the_full_size():
 def test_a_key_is_the_same_column_every_time():
     columns = filled(a={"zone": "east"})
     assert columns.column("zone") is columns.column("zone")
+
+
+def test_a_column_asked_for_late_is_the_same_as_one_asked_for_early():
+    columns, late = LabelColumns(5), LabelColumns(5)
+    early = columns.column("zone")
+    for row, zone in enumerate(("east", "west", "east", "north")):
+        for each in (columns, late):
+            each.put(row, {"zone": zone})
+    for zone in ("north", "south", "east"):
+        found = late.column("zone")
+        assert (found.ids.tolist(), found.values) == (early.ids.tolist(), early.values)
+        assert found.is_one_to_one == early.is_one_to_one
+        for each in (columns, late):
+            each.put(2, {"zone": zone})
+
+
+def test_a_column_of_a_key_that_nodes_no_longer_have_is_empty():
+    columns = filled(a={"zone": "east"})
+    columns.put(0, {})
+    column = columns.column("zone")
+    assert column.ids.tolist() == [ABSENT] * 4
+    assert column.is_one_to_one

@@ -65,6 +65,9 @@ def fill(
 
     It stops when all effort is spent.
     """
+    only = state.context.scope.rows
+    if only is not None and only.size == 1 and state.rules(scheduling_class).counts_by_resources:
+        return _fill_row(state, draft, scheduling_class, records, only)
     scores = state.scores(scheduling_class)
     cost, placed = scores.cost, 0
     while placed < len(records) and state.effort.spend(cost):
@@ -79,6 +82,22 @@ def fill(
                 break
             draft.place_one(records[placed], row)
             placed += 1
+    return placed
+
+
+def _fill_row(
+    state: ClusterState,
+    draft: Draft,
+    scheduling_class: SchedulingClass,
+    records: Sequence[PodRecord],
+    row: IntArray,
+) -> int:
+    """The same where all must go to one row: it is the best for as long as they fit."""
+    if not (records and state.effort.spend(1)):
+        return 0
+    placed = min(int(state.capacity(scheduling_class).upper_bound_on(row)[0]), len(records))
+    if placed:
+        draft.place(records[:placed], np.repeat(row, placed))
     return placed
 
 

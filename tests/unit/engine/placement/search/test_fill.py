@@ -95,3 +95,11 @@ def test_one_step_serves_many_nodes():
     before = state.nodes.version
     assert filled(state, 50, cpu="1") == [1] * 50
     assert state.nodes.version - before == 50
+
+
+def test_one_node_takes_as_many_as_fit_and_the_turn_is_that_of_the_next():
+    state = state_of(*nodes(3, cpu="4"))
+    with state.confined(np.array([1])):
+        assert filled(state, 6, cpu="1") == [0, 4, 0]
+        assert state.turn == 2
+        assert filled(state, 2, cpu="1") == [0, 4, 0]
