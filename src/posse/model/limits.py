@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 from posse.model.coscheduling import CoschedulingPodGroupSpec
@@ -174,13 +173,13 @@ def first_excess(obj: Shape) -> Excess | None:
 
 def is_within_limits(obj: Shape) -> bool:
     """Whether there are no `excesses`, without the effort of naming them."""
-    read, checks = _quick_plan(type(obj))
-    for value, (counts, descent) in zip(read(obj), checks, strict=True):
+    for attribute, limits, descent in _plan(type(obj)):
+        value = getattr(obj, attribute)
         # Most fields of most objects are empty.
         if not value:
             continue
-        for most, count in counts:
-            if count(value) > most:
+        for limit, count in limits:
+            if count(value) > limit.most:
                 return False
         if descent is not None:
             for item in value if descent.is_list else (value,):
@@ -226,10 +225,6 @@ class _Descent(NamedTuple):
     is_list: bool
 
 
-_Check = tuple[list[tuple[int, Count]], _Descent | None]
-_QuickPlan = tuple[Callable[[Shape], Sequence[Any]], list[_Check]]
-
-
 @cache
 def _plan(struct: type[Shape]) -> list[tuple[str, list[tuple[Limit, Count]], _Descent | None]]:
     """What is to be looked at in a struct, by attribute."""
@@ -244,35 +239,6 @@ def _plan(struct: type[Shape]) -> list[tuple[str, list[tuple[Limit, Count]], _De
             descent = _Descent(name, shape.holds == "list") if is_descent else None
             plan.append((shape.attribute, counts, descent))
     return plan
-
-
-@cache
-def _quick_plan(struct: type[Shape]) -> _QuickPlan:
-    """The same with the structs within that are always there, so that one call reads all values."""
-    steps = list(_steps(struct))
-    paths = [path for path, _ in steps]
-    read: Callable[[Shape], Sequence[Any]] = attrgetter(*paths) if len(paths) > 1 else _reads_all(paths)
-    return read, [check for _, check in steps]
-
-
-def _reads_all(paths: Sequence[str]) -> Callable[[Shape], Sequence[Any]]:
-    """`attrgetter` returns a single value by itself."""
-    getters = [attrgetter(path) for path in paths]
-    return lambda obj: [getter(obj) for getter in getters]
-
-
-def _steps(struct: type[Shape], above: str = "") -> Iterator[tuple[str, _Check]]:
-    shapes = {shape.attribute: shape for shape in fields_of(struct).values()}
-    for attribute, limits, descent in _plan(struct):
-        shape, path = shapes[attribute], f"{above}{attribute}"
-        is_always_there = shape.holds == "one" and not shape.may_be_none
-        counts = [(limit.most, count) for limit, count in limits]
-        if descent is not None and shape.struct is not None and is_always_there:
-            if counts:
-                yield path, (counts, None)
-            yield from _steps(shape.struct, f"{path}.")
-        else:
-            yield path, (counts, descent)
 
 
 def _is_limited(struct: type[Shape]) -> bool:

@@ -68,10 +68,10 @@ class ClusterEvents:
             self._vanished(obj)
             return
         match obj:
-            case ResourceClaim():
-                self._claim_observed(obj)
             case Node():
                 self._node_observed(obj)
+            case ResourceClaim():
+                self._claim_observed(obj)
             case GroupObject() | CompositePodGroup() | Workload() | PriorityClass():
                 self._description_observed(obj)
             case Namespace():
@@ -170,7 +170,8 @@ class ClusterEvents:
             if before is not None and same_to_rules(before, node):
                 return
         self._knowledge.state.put_node(node)
-        self._wake_nominated(node.metadata.name)
+        if len(self._knowledge.nominations):
+            self._wake_nominated(node.metadata.name)
 
     def _wake_nominated(self, node: str) -> None:
         """The node has changed since it was nominated, so pods nominated to it are tried again."""

@@ -77,12 +77,11 @@ class ImageColumns:
                 column[row] = images.get(image, _NO_IMAGE)
         return column
 
-    def put(self, row: int, images: Iterable[ContainerImage]) -> None:
-        held = {image_key(name): image.size_bytes for image in images for name in image.names}
-        before = self._images.get(row, {})
-        if not held and not before:
+    def put(self, row: int, images: Sequence[ContainerImage]) -> None:
+        if not images and row not in self._images:
             return
-        self._holders.subtract(before.keys())
+        held = {image_key(name): image.size_bytes for image in images for name in image.names}
+        self._holders.subtract(list(self._images.get(row, ())))
         self._holders.update(held.keys())
         self._images[row] = held
         for image, column in self._columns.items():

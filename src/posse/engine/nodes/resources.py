@@ -6,6 +6,7 @@ from functools import lru_cache
 from heapq import heappop, heappush
 
 from posse.model.container import Container
+from posse.model.meta import Quantity
 from posse.model.node import Node
 from posse.model.pod import Pod, PodSpec
 from posse.model.quantity import QuantityError, milli_value, value
@@ -40,8 +41,14 @@ def amounts(quantities: Mapping[str, str | int | float]) -> Amounts:
 
 def node_allocatable(node: Node) -> Amounts:
     """Unreadable quantities count as zero: the node then takes no pod that needs them."""
+    return dict(_offered(tuple((node.status.allocatable or node.status.capacity).items())))
+
+
+@lru_cache(maxsize=1024)
+def _offered(quantities: tuple[tuple[str, Quantity], ...]) -> Mapping[str, int]:
+    """Computed once for nodes of equal capacity."""
     offered: Amounts = {}
-    for name, quantity in (node.status.allocatable or node.status.capacity).items():
+    for name, quantity in quantities:
         try:
             offered[name] = min(amount(name, quantity), _MAX_OFFERED)
         except QuantityError:

@@ -310,9 +310,11 @@ class NodeScores:
         for made in self._rules.static_filters:
             self._passes &= made.passes(ALL_ROWS)
         self._all_pass = bool(self._passes[: self._nodes.row_count].all())
-        self._points = np.zeros(self._passes.size, dtype=np.int64)
+        points: IntArray | None = None
         for weight, score in self._rules.static_scores:
-            self._points += weight * score.points(ALL_ROWS)
+            more = weight * score.points(ALL_ROWS)
+            points = more if points is None else points + more
+        self._points = points if points is not None else np.zeros(self._passes.size, dtype=np.int64)
         self._has_points = bool(self._points.any())
         raw = [(weight, relative, relative.raw(ALL_ROWS)) for weight, relative in self._rules.relative_scores]
         self._raw = [(weight, relative, column) for weight, relative, column in raw if column.any()]

@@ -157,3 +157,10 @@ def test_the_largest_amount_that_is_counted_fits_exactly():
 def test_containers_that_want_too_much_together_fit_nowhere():
     driving = Driver(node(memory="7E"), pod(containers=(container(memory="3Pi"), container(memory="3Pi"))))
     assert not driving.bind()
+
+
+def test_nodes_of_equal_capacity_do_not_share_what_they_offer():
+    first = node_allocatable(node("a", cpu="4"))
+    first["cpu"] = 0
+    assert node_allocatable(node("b", cpu="4"))["cpu"] == 4000
+    assert node_allocatable(node("b", cpu="5"))["cpu"] == 5000
