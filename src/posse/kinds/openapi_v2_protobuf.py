@@ -93,6 +93,7 @@ _SCHEMA: dict[str, tuple[int, Writer]] = {
     "pattern": (13, text),
     "maxItems": (14, integer_field),
     "minItems": (15, integer_field),
+    "maxProperties": (17, integer_field),
     "required": (19, texts),
     "enum": (20, anythings),
     "additionalProperties": (21, wrapped(1, _schema)),

@@ -115,6 +115,7 @@ _SCHEMA: dict[str, tuple[int, Writer]] = {
     "pattern": (17, text),
     "maxItems": (18, integer_field),
     "minItems": (19, integer_field),
+    "maxProperties": (21, integer_field),
     "required": (23, texts),
     "enum": (24, anythings),
     "type": (25, text),

@@ -26,6 +26,13 @@ class Required:
 
 
 @dataclass(frozen=True, slots=True)
+class NotEmpty:
+    """Absent is fine, but empty is refused: as missing, or as invalid with a text."""
+
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Minimum:
     value: int
     text: str = ""
@@ -54,10 +61,26 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
+class Parts:
+    """Each part of the text has the format; slashes separate the parts. Errors show the part."""
+
+    form: Format
+
+
+@dataclass(frozen=True, slots=True)
+class QualifiedName:
+    """A C identifier that may have a domain in front, as in `domain/id`. Errors show the wrong part."""
+
+    needs_domain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Keys:
     """What the keys of the map look like; other constraints are about its values."""
 
-    form: Format
+    form: Format | QualifiedName
+    blames_map: bool = False
+    """Errors about a key name the map."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +96,16 @@ class MaxBytes:
 
 
 @dataclass(frozen=True, slots=True)
+class RawObject:
+    """A JSON object of at most so many bytes, in the shortest notation."""
+
+    max_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class MaxItems:
+    """The length of a list or map."""
+
     value: int
 
 
@@ -94,6 +126,10 @@ class KeyedBy:
     key: str
     blames_key: bool = False
     text: str = ""
+    shows_key: bool = False
+    """The error names the item, and shows its key instead of all of it."""
+    is_last: bool = False
+    """Said after what is wrong with the items; always so with `blames_key`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +149,8 @@ class UnionMember:
     several_text: str = ""
     shows_value: bool = False
     """Errors in words of its own show the whole struct."""
+    shows_empty_text: bool = False
+    """They show an empty text, instead of null."""
 
 
 class Mark(Enum):
@@ -130,6 +168,12 @@ class Mark(Enum):
     """A number that is not negative, or a percentage up to 100%."""
     AMOUNTS = auto()
     """Quantities by resource: none is negative, and extended resources come in whole numbers."""
+    QUANTITY = auto()
+    """A quantity of any size."""
+    ONLY_TRUE = auto()
+    """False is refused; absent means the same."""
+    UNIQUE = auto()
+    """No plain value is twice in the list."""
     BLAMES_HOLDER = auto()
     """Errors name the struct that holds the field; of items and entries, the list or map."""
     ATOMIC = auto()
@@ -147,18 +191,25 @@ OPAQUE = Mark.OPAQUE
 SHARE = Mark.SHARE
 ATOMIC = Mark.ATOMIC
 AMOUNTS = Mark.AMOUNTS
+QUANTITY = Mark.QUANTITY
+ONLY_TRUE = Mark.ONLY_TRUE
+UNIQUE = Mark.UNIQUE
 BLAMES_HOLDER = Mark.BLAMES_HOLDER
 
 Constraint = (
     Format
     | Required
+    | NotEmpty
     | Minimum
     | Maximum
     | Between
     | OneOf
+    | Parts
+    | QualifiedName
     | Keys
     | HasKey
     | MaxBytes
+    | RawObject
     | MaxItems
     | MaxDepth
     | KeyedBy

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-_MAX_REMEMBERED = 4096
+MAX_REMEMBERED = 4096
 
 LABEL_LENGTH_MAX = 63
 SUBDOMAIN_LENGTH_MAX = 253
@@ -30,6 +30,7 @@ _PORT_NAME = r"(?=.{1,15}$)(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)*"
 _TRIMMED = r"\S(.*\S)?"
 CONTAINER_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage"})
 HUGE_PAGES_PREFIX = "hugepages-"
+_NATIVE_DOMAIN = "kubernetes.io/"
 
 _DNS_LABEL_TEXT = (
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
@@ -71,7 +72,7 @@ class Format:
         self.pattern = pattern
         self.max_length = max_length
         # The same names of resources, labels and namespaces are checked again and again.
-        self.problems: Callable[[str], tuple[str, ...]] = lru_cache(_MAX_REMEMBERED)(
+        self.problems: Callable[[str], tuple[str, ...]] = lru_cache(MAX_REMEMBERED)(
             lambda text: tuple(check(text))
         )
 
@@ -180,6 +181,11 @@ def trimmed(text: str) -> list[str]:
 def container_resource(text: str) -> list[str]:
     is_known = "/" in text or text in CONTAINER_RESOURCES or text.startswith(HUGE_PAGES_PREFIX)
     return label_key(text) + ([] if is_known else ["must be a standard resource for containers"])
+
+
+def is_extended(resource: str) -> bool:
+    """A resource that Kubernetes does not know, named by a domain."""
+    return "/" in resource and _NATIVE_DOMAIN not in resource
 
 
 def _prefix_problems(prefix: str) -> list[str]:

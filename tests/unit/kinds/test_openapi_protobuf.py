@@ -129,6 +129,7 @@ def schema_fields():
         13: ("minimum", "one", double),
         18: ("maxItems", "one", int),
         19: ("minItems", "one", int),
+        21: ("maxProperties", "one", int),
         23: ("required", "many", text),
         24: ("enum", "many", anything),
         25: ("type", "one", text),

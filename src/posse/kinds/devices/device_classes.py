@@ -6,8 +6,7 @@ from posse.kinds.devices.device_selectors import selectors_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.kind import Kind, KindRules
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
-from posse.kinds.machinery.quantities import is_extended
-from posse.model.formats import label_key
+from posse.model.formats import is_extended, label_key
 from posse.model.resource_claim import CONFIGURATIONS_MAX, DeviceClass, DeviceClassSpec
 
 

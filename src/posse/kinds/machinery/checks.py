@@ -68,7 +68,8 @@ def union(
     if not chosen and choice.is_optional:
         return []
     if text := choice.several_text if chosen else choice.none_text:
-        return [FieldError.invalid(field, shape if choice.shows_value else None, text)]
+        shown = shape if choice.shows_value else "" if choice.shows_empty_text else None
+        return [FieldError.invalid(field, shown, text)]
     names = ", ".join(f"`{json_name(shape, member)}`" for member in members)
     if not chosen:
         return [FieldError.invalid(field, "", f"must specify one of: {names}")]

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 
 from posse.kinds.machinery.errors import FieldError
 from posse.model.container import ResourceRequirements
-from posse.model.formats import HUGE_PAGES_PREFIX
+from posse.model.formats import HUGE_PAGES_PREFIX, is_extended
 from posse.model.meta import Quantity
 from posse.model.quantity import INT64_MAX, QuantityError, canonical, milli_value, value
-
-NATIVE_DOMAIN = "kubernetes.io/"
 
 
 def amounts_errors(field: str, amounts: Mapping[str, Quantity]) -> list[FieldError]:
@@ -29,11 +27,6 @@ def amounts_errors(field: str, amounts: Mapping[str, Quantity]) -> list[FieldErr
         if thousandths % 1000 and thousandths < INT64_MAX and is_extended(name):
             errors.append(FieldError.invalid(f"{field}[{name}]", amount, "must be an integer"))
     return errors
-
-
-def is_extended(name: str) -> bool:
-    """A resource that Kubernetes does not know, named by a domain."""
-    return "/" in name and NATIVE_DOMAIN not in name
 
 
 def limit_errors(field: str, resources: ResourceRequirements) -> list[FieldError]:

@@ -145,7 +145,7 @@ def _limited(schema: Json, shape: FieldShape) -> Json:
             case OneOf(values, unlisted):
                 limits["enum"] = [*values, *unlisted]
             case MaxItems(most):
-                schema = schema | {"maxItems": most}
+                schema = schema | {"maxProperties" if shape.holds == "map" else "maxItems": most}
     if not limits or shape.holds == "one":
         return schema | limits
     values_key = "items" if shape.holds == "list" else "additionalProperties"

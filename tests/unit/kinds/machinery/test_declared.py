@@ -1,21 +1,24 @@
 """Validation that follows from the constraints on fields."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import pytest
 
-from posse.kinds.machinery.declared import declared_errors
+from posse.kinds.machinery.declared import Whole, declared_errors, fields_errors, fixed_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.model.constraints import (
     AMOUNTS,
     BLAMES_HOLDER,
     FIXED_KEYS,
     IMMUTABLE,
+    ONLY_TRUE,
     OPAQUE,
     PRESENT,
+    QUANTITY,
     REQUIRED,
     SHARE,
+    UNIQUE,
     Between,
     HasKey,
     Immutable,
@@ -26,7 +29,11 @@ from posse.model.constraints import (
     Maximum,
     MaxItems,
     Minimum,
+    NotEmpty,
     OneOf,
+    Parts,
+    QualifiedName,
+    RawObject,
     Required,
     UnionMember,
 )
@@ -212,3 +219,113 @@ def test_rules_by_hand_are_called_wherever_their_struct_occurs():
     tree = decode(Tree, {"leaf": {"name": "a", "count": 2}, "leaves": [{"name": "bb", "count": 3}]})
     fields = [error.field for error in declared_errors("spec", tree, rules={Leaf: judge})]
     assert fields == ["spec.leaves[0].count", "spec.leaf.count"]
+
+
+NAME = QualifiedName()
+ONE = UnionMember(none_text="one is needed", several_text="one is enough", shows_empty_text=True)
+
+
+class Value(Shape):
+    number: Annotated[Int32 | None, ONE] = None
+    words: Annotated[tuple[str, ...], ONE, dns_label] = ()
+
+
+class Part(Shape):
+    name: Annotated[str, PRESENT, dns_label] = "x"
+    place: Annotated[str | None, NotEmpty(), Parts(dns_label)] = None
+    node: Annotated[str | None, NotEmpty("must not be empty")] = None
+    attribute: Annotated[str | None, QualifiedName(needs_domain=True)] = None
+    amount: Annotated[Quantity | None, QUANTITY] = None
+    everywhere: Annotated[bool | None, ONLY_TRUE] = None
+    raw: Annotated[Any | None, RawObject(9)] = None
+    words: Annotated[tuple[str, ...], UNIQUE, dns_label] = ()
+    leaves: Annotated[tuple[Leaf, ...], KeyedBy("name", shows_key=True, is_last=True)] = ()
+    values: Annotated[dict[str, Value], MaxItems(2), Keys(NAME, blames_map=True)] = msgspec.field(
+        default_factory=dict
+    )
+    leaf: Leaf = Leaf(name="x")
+    kept: Annotated[Leaf, Immutable(shows_value=True)] = Leaf(name="x")
+
+
+SLASH = "a fully qualified name must be a domain and a name separated by a slash"
+PARTS = {
+    "absent": ({"place": None, "node": None, "everywhere": None, "raw": None}, []),
+    "empty": ({"place": ""}, ["spec.place: Required value"]),
+    "empty, in words": ({"node": ""}, ['spec.node: Invalid value: "": must not be empty']),
+    "no domain": ({"attribute": "a"}, [f'spec.attribute: Invalid value: "a": {SLASH}']),
+    "empty domain": (
+        {"attribute": "/a"},
+        ['spec.attribute: Invalid value: "": the domain must not be empty'],
+    ),
+    "empty name": ({"attribute": "a/"}, ['spec.attribute: Invalid value: "": the name must not be empty']),
+    "long domain": (
+        {"attribute": "a" * 64 + "/b"},
+        ["spec.attribute: Too long: may not be more than 63 bytes"],
+    ),
+    "false": (
+        {"everywhere": False},
+        ["spec.everywhere: Invalid value: false: must be either unset or set to true"],
+    ),
+    "raw": ({"raw": {}}, []),
+    "raw, no object": (
+        {"raw": 0},
+        ['spec.raw: Invalid value: "<value omitted>": must be a valid JSON object'],
+    ),
+    "raw, too long": ({"raw": {"a": "bcd"}}, ["spec.raw: Too long: may not be more than 9 bytes"]),
+    "twice": ({"words": ["a", "b", "a"]}, ['spec.words[2]: Duplicate value: "a"']),
+    "twice, said last": (
+        {"leaves": [{"name": "a"}, {"name": "a", "count": -1}]},
+        [
+            "spec.leaves[1].count: Invalid value: -1: must be greater than or equal to 0",
+            'spec.leaves[1]: Duplicate value: "a"',
+        ],
+    ),
+    "entries": (
+        {"values": {key: {"number": 1} for key in "abc"}},
+        ["spec.values: Too many: 3: must have at most 2 items"],
+    ),
+    "entry": ({"values": {"a": {}}}, ['spec.values[a]: Invalid value: "": one is needed']),
+    "both of an entry": (
+        {"values": {"a": {"number": 0, "words": ["x"]}}},
+        ['spec.values[a]: Invalid value: "": one is enough'],
+    ),
+}
+
+
+@pytest.mark.parametrize(("obj", "expected"), PARTS.values(), ids=PARTS.keys())
+def test_parts_of_values_are_judged(obj, expected):
+    assert [str(error) for error in declared_errors("spec", decode(Part, obj))] == expected
+
+
+@pytest.mark.parametrize(
+    ("obj", "field", "shown"),
+    [
+        ({"place": "a/B/c"}, "spec.place", "B"),
+        ({"attribute": "a.b/9"}, "spec.attribute", "9"),
+        ({"amount": "x"}, "spec.amount", "x"),
+        ({"values": {"9": {"number": 1}}}, "spec.values", "9"),
+        ({"values": {"a": {"words": ["B"]}}}, "spec.values[a].words[0]", "B"),
+    ],
+)
+def test_what_errors_name_and_show(obj, field, shown):
+    [error] = declared_errors("spec", decode(Part, obj))
+    assert (error.field, error.bad_value) == (field, shown)
+
+
+def test_a_rule_may_stand_for_the_whole_struct():
+    def judge(path, leaf, rules):
+        between = [FieldError.forbidden(path, "no leaves")]
+        return fields_errors(path, leaf, rules, "count") + between + fields_errors(path, leaf, rules, "name")
+
+    part = decode(Part, {"leaf": {"name": "", "count": -1}})
+    fields = [error.field for error in declared_errors("spec", part, rules={Leaf: Whole(judge)})]
+    assert fields == ["spec.leaf.count", "spec.leaf", "spec.leaf.name", "spec.kept"]
+
+
+def test_only_changes_of_what_is_fixed():
+    old = decode(Part, {"kept": {"name": "a"}})
+    new = decode(Part, {"kept": {"name": "B"}, "name": "B"})
+    assert [str(error) for error in fixed_errors("", new, old)] == [
+        'kept: Invalid value: {"name":"B"}: field is immutable'
+    ]
+    assert fixed_errors("", old, old) == []
