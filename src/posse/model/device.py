@@ -10,8 +10,26 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from posse.model.constraints import IMMUTABLE, PRESENT, REQUIRED, MaxItems, OneOf
-from posse.model.formats import label_key, label_value
+from posse.model.constraints import (
+    ONLY_TRUE,
+    PRESENT,
+    QUANTITY,
+    REQUIRED,
+    UNIQUE,
+    Immutable,
+    KeyedBy,
+    Keys,
+    MaxBytes,
+    MaxItems,
+    Minimum,
+    NotEmpty,
+    OneOf,
+    Parts,
+    QualifiedName,
+    UnionMember,
+)
+from posse.model.device_formats import DRIVER_BYTES_MAX, driver_name, semantic_version
+from posse.model.formats import dns_label, dns_subdomain, label_key, label_value
 from posse.model.meta import ApiObject, Conditions, Int64, Quantity, Shape, Timestamp
 from posse.model.placement import NodeSelector
 
@@ -26,11 +44,24 @@ ATTRIBUTES_AND_CAPACITIES_MAX = 32
 BINDING_CONDITIONS_MAX = 4
 TAINTS_MAX = 16
 RULE_CONDITIONS_MAX = 8
+POOL_BYTES_MAX = 253
+ATTRIBUTE_BYTES_MAX = 64
 
 NO_SCHEDULE = "NoSchedule"
 NO_EXECUTE = "NoExecute"
 TAINT_EFFECTS = ("None", NO_SCHEDULE, NO_EXECUTE)
 """A taint with the effect None is for information only."""
+
+QUALIFIED_KEYS = Keys(QualifiedName(), blames_map=True)
+# No two items have the same name; said last, and with the name.
+NAMED = KeyedBy("name", shows_key=True, is_last=True)
+DriverName = Annotated[str, REQUIRED, MaxBytes(DRIVER_BYTES_MAX), driver_name]
+PoolName = Annotated[str, REQUIRED, MaxBytes(POOL_BYTES_MAX), Parts(dns_subdomain)]
+DeviceName = Annotated[str, PRESENT, dns_label]
+BindingConditions = Annotated[tuple[str, ...], MaxItems(BINDING_CONDITIONS_MAX), UNIQUE, label_key]
+_FIXED = Immutable(shows_value=True)
+_ONE_VALUE = "exactly one value must be specified"
+_Value = UnionMember(none_text=_ONE_VALUE, several_text=_ONE_VALUE, shows_empty_text=True)
 
 
 class ResourcePool(Shape):
@@ -38,63 +69,85 @@ class ResourcePool(Shape):
     there.
     """
 
-    name: Annotated[str, PRESENT, Meta(description="Name of the pool; often that of the node.")] = ""
-    generation: Annotated[Int64, Meta(description="Increased with every change of the pool.")] = 0
+    name: Annotated[PoolName, _FIXED, Meta(description="Name of the pool; often that of the node.")] = ""
+    generation: Annotated[
+        Int64,
+        Minimum(0, "must be greater than or equal to zero"),
+        Meta(description="Increased with every change of the pool."),
+    ] = 0
     resource_slice_count: Annotated[
-        Int64, PRESENT, Meta(description="How many slices the pool has in this generation; at least 1.")
+        Int64,
+        PRESENT,
+        Minimum(1, "must be greater than zero"),
+        Meta(description="How many slices the pool has in this generation; at least 1."),
     ] = 0
 
 
 class Counter(Shape):
-    value: Annotated[Quantity, PRESENT, Meta(description="How much there is, or how much is consumed.")] = ""
+    value: Annotated[
+        Quantity, PRESENT, QUANTITY, Meta(description="How much there is, or how much is consumed.")
+    ] = ""
+
+
+Counters = Annotated[dict[str, Counter], REQUIRED, MaxItems(COUNTERS_MAX), Keys(dns_label, blames_map=True)]
 
 
 class CounterSet(Shape):
     """What partitions of one physical device share, such as its memory slices."""
 
-    name: Annotated[str, PRESENT] = ""
-    counters: dict[str, Counter] = msgspec.field(default_factory=dict)
+    name: Annotated[str, REQUIRED, dns_label] = ""
+    counters: Counters = msgspec.field(default_factory=dict)
 
 
 class DeviceCounterConsumption(Shape):
-    counter_set: Annotated[str, PRESENT, Meta(description="Name of a set in sharedCounters of the pool.")] = (
-        ""
-    )
-    counters: dict[str, Counter] = msgspec.field(default_factory=dict)
+    counter_set: Annotated[
+        str, REQUIRED, dns_label, Meta(description="Name of a set in sharedCounters of the pool.")
+    ] = ""
+    counters: Counters = msgspec.field(default_factory=dict)
     compatibility_groups: tuple[str, ...] = ()
 
 
 class DeviceAttribute(Shape):
     """Exactly one of the members is set."""
 
-    int_value: Int64 | None = msgspec.field(default=None, name="int")
-    bool_value: bool | None = msgspec.field(default=None, name="bool")
-    string_value: str | None = msgspec.field(default=None, name="string")
-    version_value: str | None = msgspec.field(default=None, name="version")
-    int_values: tuple[Int64, ...] = msgspec.field(default=(), name="ints")
-    bool_values: tuple[bool, ...] = msgspec.field(default=(), name="bools")
-    string_values: tuple[str, ...] = msgspec.field(default=(), name="strings")
-    version_values: tuple[str, ...] = msgspec.field(default=(), name="versions")
+    int_value: Annotated[Int64 | None, _Value] = msgspec.field(default=None, name="int")
+    bool_value: Annotated[bool | None, _Value] = msgspec.field(default=None, name="bool")
+    string_value: Annotated[str | None, _Value, MaxBytes(ATTRIBUTE_BYTES_MAX)] = msgspec.field(
+        default=None, name="string"
+    )
+    version_value: Annotated[str | None, _Value, semantic_version, MaxBytes(ATTRIBUTE_BYTES_MAX)] = (
+        msgspec.field(default=None, name="version")
+    )
+    int_values: Annotated[tuple[Int64, ...], _Value] = msgspec.field(default=(), name="ints")
+    bool_values: Annotated[tuple[bool, ...], _Value] = msgspec.field(default=(), name="bools")
+    string_values: Annotated[tuple[str, ...], _Value, MaxBytes(ATTRIBUTE_BYTES_MAX)] = msgspec.field(
+        default=(), name="strings"
+    )
+    version_values: Annotated[tuple[str, ...], _Value, semantic_version, MaxBytes(ATTRIBUTE_BYTES_MAX)] = (
+        msgspec.field(default=(), name="versions")
+    )
 
 
 class CapacityRequestPolicyRange(Shape):
     """A request is rounded up to `min`, then to a multiple of `step` above it, and may not exceed `max`."""
 
-    min: Quantity | None = None
-    max: Quantity | None = None
-    step: Quantity | None = None
+    min: Annotated[Quantity | None, QUANTITY] = None
+    max: Annotated[Quantity | None, QUANTITY] = None
+    step: Annotated[Quantity | None, QUANTITY] = None
 
 
 class CapacityRequestPolicy(Shape):
     """How much of a capacity one claim consumes of a device that several claims share."""
 
-    default: Annotated[Quantity | None, Meta(description="Consumed by claims that request nothing.")] = None
-    valid_values: tuple[Quantity, ...] = ()
+    default: Annotated[
+        Quantity | None, QUANTITY, Meta(description="Consumed by claims that request nothing.")
+    ] = None
+    valid_values: Annotated[tuple[Quantity, ...], QUANTITY] = ()
     valid_range: CapacityRequestPolicyRange | None = None
 
 
 class DeviceCapacity(Shape):
-    value: Annotated[Quantity, PRESENT] = ""
+    value: Annotated[Quantity, PRESENT, QUANTITY] = ""
     request_policy: Annotated[
         CapacityRequestPolicy | None, Meta(description="Only for a device with allowMultipleAllocations.")
     ] = None
@@ -115,23 +168,27 @@ class DeviceTaint(Shape):
 class Device(Shape):
     """One device, or one partition of a device, with all that claims can select it by."""
 
-    name: Annotated[str, PRESENT, Meta(description="Unique within the pool.")] = ""
-    attributes: dict[str, DeviceAttribute] = msgspec.field(default_factory=dict)
-    capacity: dict[str, DeviceCapacity] = msgspec.field(default_factory=dict)
-    consumes_counters: tuple[DeviceCounterConsumption, ...] = ()
-    node_name: str | None = None
+    name: Annotated[DeviceName, Meta(description="Unique within the pool.")] = ""
+    attributes: Annotated[dict[str, DeviceAttribute], QUALIFIED_KEYS] = msgspec.field(default_factory=dict)
+    capacity: Annotated[dict[str, DeviceCapacity], QUALIFIED_KEYS] = msgspec.field(default_factory=dict)
+    consumes_counters: Annotated[
+        tuple[DeviceCounterConsumption, ...],
+        MaxItems(CONSUMED_SETS_MAX),
+        KeyedBy("counterSet", shows_key=True, is_last=True),
+    ] = ()
+    node_name: Annotated[str | None, NotEmpty("must not be empty"), dns_subdomain] = None
     node_selector: NodeSelector | None = None
-    all_nodes: bool | None = None
-    taints: tuple[DeviceTaint, ...] = ()
+    all_nodes: Annotated[bool | None, ONLY_TRUE] = None
+    taints: Annotated[tuple[DeviceTaint, ...], MaxItems(TAINTS_MAX)] = ()
     binds_to_node: Annotated[
         bool | None, Meta(description="A claim with this device can be used on the chosen node only.")
     ] = None
     binding_conditions: Annotated[
-        tuple[str, ...],
+        BindingConditions,
         Meta(description="The pod is bound once its driver has set all of these in the claim's status."),
     ] = ()
     binding_failure_conditions: Annotated[
-        tuple[str, ...], Meta(description="One of these in the claim's status ends the wait: it failed.")
+        BindingConditions, Meta(description="One of these in the claim's status ends the wait: it failed.")
     ] = ()
     allow_multiple_allocations: Annotated[
         bool | None,
@@ -143,21 +200,29 @@ class Device(Shape):
 class ResourceSliceSpec(Shape):
     """One of nodeName, nodeSelector, allNodes and perDeviceNodeSelection says where the devices are."""
 
-    driver: Annotated[str, PRESENT, IMMUTABLE, Meta(description="The driver that publishes the slice.")] = ""
+    driver: Annotated[DriverName, _FIXED, Meta(description="The driver that publishes the slice.")] = ""
     pool: Annotated[ResourcePool, PRESENT] = ResourcePool()
     node_name: Annotated[
-        str | None, Meta(description="The only node from which the devices can be used.")
+        str | None,
+        _FIXED,
+        NotEmpty("must be either unset or set to a non-empty string"),
+        dns_subdomain,
+        Meta(description="The only node from which the devices can be used."),
     ] = None
     node_selector: Annotated[
         NodeSelector | None, Meta(description="The nodes from which the devices can be used; one term.")
     ] = None
-    all_nodes: Annotated[bool | None, Meta(description="The devices can be used from every node.")] = None
-    devices: tuple[Device, ...] = ()
+    all_nodes: Annotated[
+        bool | None, ONLY_TRUE, Meta(description="The devices can be used from every node.")
+    ] = None
+    devices: Annotated[tuple[Device, ...], MaxItems(DEVICES_MAX), NAMED] = ()
     per_device_node_selection: Annotated[
-        bool | None, Meta(description="Each device says itself from which nodes it can be used.")
+        bool | None, ONLY_TRUE, Meta(description="Each device says itself from which nodes it can be used.")
     ] = None
     shared_counters: Annotated[
         tuple[CounterSet, ...],
+        MaxItems(COUNTER_SETS_MAX),
+        NAMED,
         Meta(description="Sets that devices of the pool consume; in slices without devices."),
     ] = ()
     partition_type_attribute: str | None = None
@@ -175,9 +240,9 @@ class ResourceSlice(ApiObject):
 class DeviceTaintSelector(Shape):
     """Selects devices that agree with all fields that are set; with none set, all devices."""
 
-    driver: str | None = None
-    pool: str | None = None
-    device: str | None = None
+    driver: Annotated[str | None, NotEmpty(), MaxBytes(DRIVER_BYTES_MAX), driver_name] = None
+    pool: Annotated[str | None, NotEmpty(), MaxBytes(POOL_BYTES_MAX), Parts(dns_subdomain)] = None
+    device: Annotated[str | None, dns_label] = None
 
 
 class DeviceTaintRuleSpec(Shape):

@@ -9,9 +9,30 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from posse.model.constraints import IMMUTABLE, PRESENT, REQUIRED, MaxItems, OneOf
-from posse.model.device import TAINT_EFFECTS
-from posse.model.formats import label_key
+from posse.model.constraints import (
+    PRESENT,
+    QUANTITY,
+    REQUIRED,
+    UNIQUE,
+    Immutable,
+    KeyedBy,
+    MaxBytes,
+    MaxItems,
+    OneOf,
+    QualifiedName,
+    RawObject,
+)
+from posse.model.device import (
+    NAMED,
+    QUALIFIED_KEYS,
+    TAINT_EFFECTS,
+    BindingConditions,
+    DeviceName,
+    DriverName,
+    PoolName,
+)
+from posse.model.device_formats import extended_resource, normalized_uid
+from posse.model.formats import dns_label, dns_subdomain, label_key
 from posse.model.meta import ApiObject, Condition, Int64, ObjectMeta, Quantity, Shape, Timestamp, merge_list
 from posse.model.placement import NodeSelector
 
@@ -35,6 +56,8 @@ TOLERATIONS_MAX = 16
 RESULTS_MAX = 32
 CONSUMERS_MAX = 256
 DEVICE_CONDITIONS_MAX = 8
+EXPRESSION_BYTES_MAX = 10 * 1024
+RAW_BYTES_MAX = 10 * 1024
 
 EXACT_COUNT = "ExactCount"
 ALL = "All"
@@ -43,10 +66,19 @@ EQUAL = "Equal"
 FROM_CLASS = "FromClass"
 FROM_CLAIM = "FromClaim"
 
+_FIXED = Immutable(shows_value=True)
+_RawObject = RawObject(RAW_BYTES_MAX)
+RequestNames = Annotated[tuple[str, ...], MaxItems(REQUESTS_MAX), UNIQUE]
+ClassName = Annotated[str, REQUIRED, dns_subdomain]
+AllocationMode = Annotated[str, OneOf((ALL, EXACT_COUNT))]
+
 
 class CELDeviceSelector(Shape):
     expression: Annotated[
-        str, REQUIRED, Meta(description="A CEL expression on `device`; true selects it.")
+        str,
+        REQUIRED,
+        MaxBytes(EXPRESSION_BYTES_MAX),
+        Meta(description="A CEL expression on `device`; true selects it."),
     ] = ""
 
 
@@ -55,12 +87,14 @@ class DeviceSelector(Shape):
 
 
 class OpaqueDeviceConfiguration(Shape):
-    driver: Annotated[str, PRESENT] = ""
-    parameters: Annotated[Any, PRESENT, Meta(description="For the driver; nothing else reads it.")] = None
+    driver: DriverName = ""
+    parameters: Annotated[
+        Any | None, REQUIRED, _RawObject, Meta(description="For the driver; nothing else reads it.")
+    ] = None
 
 
 class DeviceClassConfiguration(Shape):
-    opaque: OpaqueDeviceConfiguration | None = None
+    opaque: Annotated[OpaqueDeviceConfiguration | None, REQUIRED] = None
 
 
 class DeviceClassSpec(Shape):
@@ -71,7 +105,9 @@ class DeviceClassSpec(Shape):
     ] = ()
     config: Annotated[tuple[DeviceClassConfiguration, ...], MaxItems(CONFIGURATIONS_MAX)] = ()
     extended_resource_name: Annotated[
-        str | None, Meta(description="The extended resource by which pods get devices of the class.")
+        str | None,
+        extended_resource,
+        Meta(description="The extended resource by which pods get devices of the class."),
     ] = None
 
 
@@ -92,16 +128,16 @@ class DeviceToleration(Shape):
 
 
 class CapacityRequirements(Shape):
-    requests: dict[str, Quantity] = msgspec.field(default_factory=dict)
+    requests: Annotated[dict[str, Quantity], QUALIFIED_KEYS, QUANTITY] = msgspec.field(default_factory=dict)
 
 
 class ExactDeviceRequest(Shape):
     """So many devices of a class, or all that match."""
 
-    device_class_name: Annotated[str, PRESENT] = ""
+    device_class_name: ClassName = ""
     selectors: Annotated[tuple[DeviceSelector, ...], MaxItems(SELECTORS_MAX)] = ()
     allocation_mode: Annotated[
-        str, Meta(description="ExactCount (the default) or All: every device that matches.")
+        AllocationMode, Meta(description="ExactCount (the default) or All: every device that matches.")
     ] = ""
     count: Annotated[Int64, Meta(description="How many devices; 1 by default, not allowed with All.")] = 0
     admin_access: Annotated[
@@ -115,10 +151,10 @@ class ExactDeviceRequest(Shape):
 class DeviceSubRequest(Shape):
     """One of the alternatives of a request."""
 
-    name: Annotated[str, PRESENT] = ""
-    device_class_name: Annotated[str, PRESENT] = ""
+    name: Annotated[str, PRESENT, dns_label] = ""
+    device_class_name: ClassName = ""
     selectors: Annotated[tuple[DeviceSelector, ...], MaxItems(SELECTORS_MAX)] = ()
-    allocation_mode: str = ""
+    allocation_mode: AllocationMode = ""
     count: Int64 = 0
     tolerations: Annotated[tuple[DeviceToleration, ...], MaxItems(TOLERATIONS_MAX)] = ()
     capacity: CapacityRequirements | None = None
@@ -128,11 +164,12 @@ class DeviceSubRequest(Shape):
 class DeviceRequest(Shape):
     """Exactly one of exactly and firstAvailable is set."""
 
-    name: Annotated[str, PRESENT, Meta(description="Unique within the claim.")] = ""
+    name: Annotated[str, PRESENT, dns_label, Meta(description="Unique within the claim.")] = ""
     exactly: ExactDeviceRequest | None = None
     first_available: Annotated[
         tuple[DeviceSubRequest, ...],
         MaxItems(ALTERNATIVES_MAX),
+        NAMED,
         Meta(description="Alternatives, the most wanted first; one of them is given."),
     ] = ()
 
@@ -141,21 +178,27 @@ class DeviceConstraint(Shape):
     """Exactly one of matchAttribute and distinctAttribute is set."""
 
     requests: Annotated[
-        tuple[str, ...], Meta(description="Requests (`request` or `request/alternative`); empty means all.")
+        RequestNames, Meta(description="Requests (`request` or `request/alternative`); empty means all.")
     ] = ()
-    match_attribute: Annotated[str | None, Meta(description="All devices agree in this attribute.")] = None
-    distinct_attribute: Annotated[str | None, Meta(description="No two devices agree in this attribute.")] = (
-        None
-    )
+    match_attribute: Annotated[
+        str | None,
+        QualifiedName(needs_domain=True),
+        Meta(description="All devices agree in this attribute."),
+    ] = None
+    distinct_attribute: Annotated[
+        str | None,
+        QualifiedName(needs_domain=True),
+        Meta(description="No two devices agree in this attribute."),
+    ] = None
 
 
 class DeviceClaimConfiguration(Shape):
-    requests: tuple[str, ...] = ()
-    opaque: OpaqueDeviceConfiguration | None = None
+    requests: RequestNames = ()
+    opaque: Annotated[OpaqueDeviceConfiguration | None, REQUIRED] = None
 
 
 class DeviceClaim(Shape):
-    requests: Annotated[tuple[DeviceRequest, ...], PRESENT, MaxItems(REQUESTS_MAX)] = ()
+    requests: Annotated[tuple[DeviceRequest, ...], REQUIRED, MaxItems(REQUESTS_MAX), NAMED] = ()
     constraints: Annotated[tuple[DeviceConstraint, ...], MaxItems(CONSTRAINTS_MAX)] = ()
     config: Annotated[tuple[DeviceClaimConfiguration, ...], MaxItems(CONFIGURATIONS_MAX)] = ()
 
@@ -170,15 +213,17 @@ class DeviceRequestAllocationResult(Shape):
     """One device given to one request."""
 
     request: Annotated[str, PRESENT, Meta(description="`request`, or `request/alternative`.")] = ""
-    driver: Annotated[str, PRESENT] = ""
-    pool: Annotated[str, PRESENT] = ""
-    device: Annotated[str, PRESENT] = ""
+    driver: DriverName = ""
+    pool: PoolName = ""
+    device: DeviceName = ""
     admin_access: bool | None = None
     tolerations: Annotated[tuple[DeviceToleration, ...], MaxItems(TOLERATIONS_MAX)] = ()
-    binding_conditions: tuple[str, ...] = ()
-    binding_failure_conditions: tuple[str, ...] = ()
+    binding_conditions: BindingConditions = ()
+    binding_failure_conditions: BindingConditions = ()
     share_id: Annotated[
-        str | None, Meta(description="Tells the shares of one device apart, if several claims may use it.")
+        str | None,
+        normalized_uid,
+        Meta(description="Tells the shares of one device apart, if several claims may use it."),
     ] = msgspec.field(default=None, name="shareID")
     consumed_capacity: dict[str, Quantity] = msgspec.field(default_factory=dict)
     skip_node_operations: tuple[str, ...] = ()
@@ -186,8 +231,8 @@ class DeviceRequestAllocationResult(Shape):
 
 class DeviceAllocationConfiguration(Shape):
     source: Annotated[str, REQUIRED, OneOf((FROM_CLAIM, FROM_CLASS))] = ""
-    requests: tuple[str, ...] = ()
-    opaque: OpaqueDeviceConfiguration | None = None
+    requests: RequestNames = ()
+    opaque: Annotated[OpaqueDeviceConfiguration | None, REQUIRED] = None
 
 
 class DeviceAllocationResult(Shape):
@@ -221,12 +266,12 @@ class NetworkDeviceData(Shape):
 class AllocatedDeviceStatus(Shape):
     """What a driver reports about a device that the claim was given."""
 
-    driver: Annotated[str, PRESENT] = ""
-    pool: Annotated[str, PRESENT] = ""
-    device: Annotated[str, PRESENT] = ""
-    share_id: str | None = msgspec.field(default=None, name="shareID")
+    driver: DriverName = ""
+    pool: PoolName = ""
+    device: DeviceName = ""
+    share_id: Annotated[str | None, normalized_uid] = msgspec.field(default=None, name="shareID")
     conditions: tuple[Condition, ...] = ()
-    data: Any = None
+    data: Annotated[Any | None, _RawObject] = None
     network_data: NetworkDeviceData | None = None
 
 
@@ -238,6 +283,7 @@ class ResourceClaimStatus(Shape):
         tuple[ResourceClaimConsumerReference, ...],
         merge_list("uid"),
         MaxItems(CONSUMERS_MAX),
+        KeyedBy("uid", shows_key=True),
         Meta(description="The pods and groups that may use the claim; only an allocated claim has any."),
     ] = ()
     devices: Annotated[tuple[AllocatedDeviceStatus, ...], Meta(description="Reports of drivers.")] = ()
@@ -246,7 +292,7 @@ class ResourceClaimStatus(Shape):
 class ResourceClaim(ApiObject):
     """A request for devices that pods can name, and the devices it was given."""
 
-    spec: Annotated[ResourceClaimSpec, PRESENT, IMMUTABLE, Meta(description="What is claimed.")] = (
+    spec: Annotated[ResourceClaimSpec, PRESENT, _FIXED, Meta(description="What is claimed.")] = (
         ResourceClaimSpec()
     )
     status: Annotated[ResourceClaimStatus, Meta(description="What the claim was given, and who uses it.")] = (
@@ -264,6 +310,6 @@ class ResourceClaimTemplateSpec(Shape):
 class ResourceClaimTemplate(ApiObject):
     """What claims look like that are made for one pod or one PodGroup each."""
 
-    spec: Annotated[
-        ResourceClaimTemplateSpec, PRESENT, IMMUTABLE, Meta(description="What the claims are.")
-    ] = ResourceClaimTemplateSpec()
+    spec: Annotated[ResourceClaimTemplateSpec, PRESENT, _FIXED, Meta(description="What the claims are.")] = (
+        ResourceClaimTemplateSpec()
+    )

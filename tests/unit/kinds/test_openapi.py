@@ -267,6 +267,17 @@ def test_a_number_that_may_be_left_out_may_be_zero():
     assert (port["hostPort"]["minimum"], port["hostPort"]["maximum"]) == (0, 65535)
 
 
+def test_devices_show_their_limits():
+    package = "io.k8s.api.resource.v1"
+    schemas = openapi_v3("resource.k8s.io", "v1")["components"]["schemas"]
+    members = {
+        name: schemas[f"{package}.{name}"]["properties"] for name in ("Device", "CounterSet", "ResourcePool")
+    }
+    assert members["Device"]["taints"]["maxItems"] == 16
+    assert members["CounterSet"]["counters"]["maxProperties"] == 32
+    assert members["ResourcePool"]["resourceSliceCount"]["minimum"] == 1
+
+
 @pytest.mark.parametrize(("group", "version"), SERVED)
 def test_every_field_is_explained(group, version):
     schemas = openapi_v3(group, version)["components"]["schemas"]

@@ -1,62 +1,32 @@
-"""Rules for the capacities of devices, and for how much of one a claim may consume."""
+"""Rules for the capacities of devices: how much of one a claim may consume."""
 
-from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 
-from posse.kinds.devices.device_names import qualified_name_errors
 from posse.kinds.machinery.checks import duplicates
+from posse.kinds.machinery.declared import Rules, Whole, fields_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.model.device import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity
 from posse.model.meta import Quantity
-from posse.model.quantity import QuantityError, canonical, parse_quantity
+from posse.model.quantity import canonical, parse_quantity
 
 VALID_VALUES_MAX = 10
 
 
-def quantity_errors(field: str, amount: Quantity | None) -> list[FieldError]:
-    """Kubernetes refuses these before it looks at anything else."""
-    try:
-        if amount is not None:
-            parse_quantity(amount)
-    except QuantityError as error:
-        return [FieldError.invalid(field, amount, str(error))]
-    return []
-
-
-def capacities_errors(
-    field: str, capacities: Mapping[str, DeviceCapacity], *, is_shared: bool
+def _capacity_errors(
+    path: str, capacity: DeviceCapacity, rules: Rules, *, is_shared: bool
 ) -> list[FieldError]:
-    errors = []
-    for name, capacity in capacities.items():
-        path = f"{field}[{name}]"
-        errors += qualified_name_errors(field, name)
-        errors += _quantity_errors(path, capacity) or _policy_errors(path, capacity, is_shared=is_shared)
-    return errors
+    """Kubernetes refuses what is no quantity before it looks at anything else."""
+    errors = fields_errors(path, capacity, rules, "value", "requestPolicy")
+    return errors or _policy_errors(f"{path}.requestPolicy", capacity, is_shared=is_shared)
 
 
-def _quantity_errors(path: str, capacity: DeviceCapacity) -> list[FieldError]:
-    errors = quantity_errors(f"{path}.value", capacity.value)
-    policy = capacity.request_policy
-    if policy is not None:
-        errors += quantity_errors(f"{path}.requestPolicy.default", policy.default)
-        for index, value in enumerate(policy.valid_values):
-            errors += quantity_errors(f"{path}.requestPolicy.validValues[{index}]", value)
-        for name, bound in _bounds(policy.valid_range):
-            errors += quantity_errors(f"{path}.requestPolicy.validRange.{name}", bound)
-    return errors
-
-
-def _bounds(valid: CapacityRequestPolicyRange | None) -> Sequence[tuple[str, Quantity | None]]:
-    return () if valid is None else (("min", valid.min), ("max", valid.max), ("step", valid.step))
-
-
-def _policy_errors(path: str, capacity: DeviceCapacity, *, is_shared: bool) -> list[FieldError]:
-    policy, field = capacity.request_policy, f"{path}.requestPolicy"
-    if policy is None:
+def _policy_errors(field: str, capacity: DeviceCapacity, *, is_shared: bool) -> list[FieldError]:
+    if capacity.request_policy is None:
         return []
     if not is_shared:
         return [FieldError.forbidden(field, "allowMultipleAllocations must be true")]
-    return _form_errors(field, policy, capacity.value)
+    return _form_errors(field, capacity.request_policy, capacity.value)
 
 
 def _form_errors(field: str, policy: CapacityRequestPolicy, whole: Quantity) -> list[FieldError]:
@@ -148,3 +118,8 @@ def _exact(amount: Quantity) -> Fraction:
 
 def _invalid(field: str, amount: Quantity, text: str) -> FieldError:
     return FieldError.invalid(field, canonical(amount), text)
+
+
+CAPACITY_RULES: Rules = {DeviceCapacity: Whole(partial(_capacity_errors, is_shared=False))}
+SHARED_CAPACITY_RULES: Rules = {DeviceCapacity: Whole(partial(_capacity_errors, is_shared=True))}
+"""Of devices that several claims may share."""

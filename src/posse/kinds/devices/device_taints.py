@@ -1,14 +1,13 @@
 """Rules for taints of devices and for DeviceTaintRule."""
 
 from posse.kinds.columns import AGE, NAME, value_at
-from posse.kinds.devices.device_names import device_errors, driver_errors, pool_errors
 from posse.kinds.machinery.declared import declared_errors
 from posse.kinds.machinery.durations import since
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import fill_text, section
 from posse.kinds.machinery.kind import Json, Kind, KindRules, PrintedColumn, clear_status, keep_status
 from posse.kinds.machinery.metadata import metadata_errors, metadata_update_errors
-from posse.model.device import DeviceTaintRule, DeviceTaintSelector
+from posse.model.device import DeviceTaintRule
 
 
 def stamp_taint(taint: Json, now: str) -> None:
@@ -26,31 +25,16 @@ def stamp_rule(rule: Json, old: Json | None, now: str) -> None:
 
 
 def validate(rule: DeviceTaintRule) -> list[FieldError]:
-    return [
-        *metadata_errors(rule.metadata, namespaced=False),
-        *_selector_errors("spec.deviceSelector", rule.spec.device_selector),
-        *declared_errors("spec", rule.spec),
-    ]
+    return metadata_errors(rule.metadata, namespaced=False) + declared_errors("spec", rule.spec)
 
 
 def validate_update(new: DeviceTaintRule, old: DeviceTaintRule) -> list[FieldError]:
     return [
         *metadata_update_errors(new.metadata, old.metadata),
-        *_selector_errors("spec.deviceSelector", new.spec.device_selector),
-        *declared_errors("spec", new.spec, old.spec),
+        *declared_errors("spec.deviceSelector", new.spec.device_selector),
+        *declared_errors("spec.taint", new.spec.taint, old.spec.taint),
         *declared_errors("status", new.status, old.status),
     ]
-
-
-def _selector_errors(path: str, selector: DeviceTaintSelector | None) -> list[FieldError]:
-    if selector is None:
-        return []
-    errors = driver_errors(f"{path}.driver", selector.driver) if selector.driver is not None else []
-    if selector.pool is not None:
-        errors += pool_errors(f"{path}.pool", selector.pool)
-    if selector.device is not None:
-        errors += device_errors(f"{path}.device", selector.device)
-    return errors
 
 
 def _time_added(rule: Json, now: float) -> str:

@@ -3,7 +3,7 @@
 from posse.kinds.columns import AGE, NAME, NAME_AND_AGE
 from posse.kinds.devices.claim_status import claim_status_errors, drop_deallocated_devices
 from posse.kinds.devices.device_claims import default_claim_spec, device_claim_errors
-from posse.kinds.machinery.checks import immutable
+from posse.kinds.machinery.declared import fixed_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.kinds.machinery.filling import section
 from posse.kinds.machinery.kind import (
@@ -41,10 +41,11 @@ def validate_claim(claim: ResourceClaim) -> list[FieldError]:
 
 
 def validate_claim_update(new: ResourceClaim, old: ResourceClaim) -> list[FieldError]:
-    errors = metadata_update_errors(new.metadata, old.metadata)
-    if new.spec != old.spec:
-        errors.append(immutable("spec", new.spec))
-    return errors + claim_status_errors(new, old)
+    return [
+        *metadata_update_errors(new.metadata, old.metadata),
+        *fixed_errors("", new, old),
+        *claim_status_errors(new, old),
+    ]
 
 
 def validate_template(template: ResourceClaimTemplate) -> list[FieldError]:
@@ -56,8 +57,7 @@ def validate_template(template: ResourceClaimTemplate) -> list[FieldError]:
 
 
 def validate_template_update(new: ResourceClaimTemplate, old: ResourceClaimTemplate) -> list[FieldError]:
-    errors = metadata_update_errors(new.metadata, old.metadata)
-    return errors if new.spec == old.spec else [*errors, immutable("spec", new.spec)]
+    return metadata_update_errors(new.metadata, old.metadata) + fixed_errors("", new, old)
 
 
 def _state(claim: Json, _now: float) -> str:
