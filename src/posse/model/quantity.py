@@ -21,6 +21,8 @@ _LENGTH_MAX = 1000
 _EXPONENT_MAX = 2**31 - 1
 # 10**19 is beyond int64, so a larger power of a non-zero mantissa saturates without being computed.
 _POWER_BEYOND_INT64 = 19
+# Nothing real has more digits, and a larger power of ten may take forever to compute.
+_POWER_MAX = 100
 
 _DECIMAL_SUFFIXES = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY_SUFFIXES = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
@@ -104,6 +106,13 @@ def value(raw: Quantity) -> int:
 def milli_value(raw: Quantity) -> int:
     """In thousandths, rounded away from zero, as Kubernetes' MilliValue; saturates at int64."""
     return _scaled(parse_quantity(raw), _MILLI)
+
+
+def nano_value(raw: Quantity) -> int:
+    """In billionths, exact for whatever is below 10**100."""
+    quantity = parse_quantity(raw)
+    units: int = quantity.mantissa * 10 ** (min(quantity.exponent, _POWER_MAX) - _NANO)
+    return units
 
 
 def _scaled(quantity: ParsedQuantity, unit: int) -> int:

@@ -1,6 +1,14 @@
 import pytest
 
-from posse.model.quantity import INT64_MAX, INT64_MIN, QuantityError, canonical, milli_value, value
+from posse.model.quantity import (
+    INT64_MAX,
+    INT64_MIN,
+    QuantityError,
+    canonical,
+    milli_value,
+    nano_value,
+    value,
+)
 
 
 @pytest.mark.parametrize(
@@ -36,6 +44,16 @@ from posse.model.quantity import INT64_MAX, INT64_MIN, QuantityError, canonical,
 def test_units_and_thousandths(raw, units, thousandths):
     assert value(raw) == units
     assert milli_value(raw) == thousandths
+
+
+def test_billionths_are_exact_and_vast_exponents_cost_nothing():
+    assert [nano_value(raw) for raw in ("1n", "-500m", "1Ki", "1e30")] == [
+        1,
+        -5 * 10**8,
+        1024 * 10**9,
+        10**39,
+    ]
+    assert nano_value("1e999999999") == 10**109
 
 
 def test_rounding_goes_away_from_zero():

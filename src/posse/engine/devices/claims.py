@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from posse.engine.devices.records import DeviceId, amount_of
+from posse.engine.devices.records import DeviceId
 from posse.engine.devices.requests import ClaimShape, UnknownClassError, shape_of
 from posse.engine.devices.usage import UsedDevice
 from posse.engine.keys import ClaimKey
 from posse.model.placement import NodeSelector
-from posse.model.quantity import QuantityError
+from posse.model.quantity import QuantityError, nano_value
 from posse.model.resource_claim import (
     EXTENDED_RESOURCE_CLAIM_ANNOTATION,
     AllocationResult,
@@ -89,7 +89,7 @@ def used_by(allocation: AllocationResult | None) -> tuple[UsedDevice, ...]:
 
 def _amount(quantity: str | float) -> int:
     try:
-        return amount_of(quantity)
+        return nano_value(quantity)
     except QuantityError:
         return 0
 

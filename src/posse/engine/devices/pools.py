@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from posse.engine.devices.records import DeviceId, DeviceKinds, DeviceRecord, amount_of
+from posse.engine.devices.records import DeviceId, DeviceKinds, DeviceRecord
 from posse.model.device import (
     NO_EXECUTE,
     NO_SCHEDULE,
@@ -20,7 +20,7 @@ from posse.model.device import (
     ResourceSlice,
 )
 from posse.model.placement import NodeSelector
-from posse.model.quantity import QuantityError
+from posse.model.quantity import QuantityError, nano_value
 
 PoolKey = tuple[str, str]
 """Driver and pool name."""
@@ -138,7 +138,7 @@ class PoolReader:
         identity = DeviceId(spec.driver, spec.pool.name, device.name)
         source = device if spec.per_device_node_selection else spec
         consumes = tuple(
-            (one.counter_set, name, amount_of(counter.value))
+            (one.counter_set, name, nano_value(counter.value))
             for one in device.consumes_counters
             for name, counter in sorted(one.counters.items())
         )
@@ -166,7 +166,7 @@ def _counters(slices: Sequence[ResourceSlice]) -> dict[tuple[str, str], int]:
             raise PoolError(f"duplicate counter set {counter_set.name}")
         seen[counter_set.name] = None
         for name, counter in counter_set.counters.items():
-            counters[counter_set.name, name] = amount_of(counter.value)
+            counters[counter_set.name, name] = nano_value(counter.value)
     return counters
 
 

@@ -13,7 +13,7 @@ from posse.cel import DeviceFacts, Semver, parse_semver
 from posse.model.device import Device, DeviceAttribute, DeviceCapacity, DeviceTaint
 from posse.model.meta import Quantity
 from posse.model.placement import NodeSelector
-from posse.model.quantity import canonical, parse_quantity
+from posse.model.quantity import canonical, nano_value, parse_quantity
 
 _NANO = 9
 
@@ -87,16 +87,9 @@ class DeviceRecord(msgspec.Struct, frozen=True, gc=False, eq=False):
         return self.id.driver, self.id.pool
 
 
-def amount_of(quantity: Quantity) -> int:
-    """Raise QuantityError if it is invalid."""
-    parsed = parse_quantity(quantity)
-    units: int = parsed.mantissa * 10 ** (parsed.exponent + _NANO)
-    return units
-
-
 def quantity_of(amount: int, like: Quantity) -> str:
     """The amount as a quantity, with suffixes of the kind that another one has."""
-    if amount_of(like) == amount:
+    if nano_value(like) == amount:
         return canonical(like)
     units, rest = divmod(amount, 10**_NANO)
     if parse_quantity(like).family == "binary" and not rest:
@@ -120,17 +113,17 @@ def attribute_value(attribute: DeviceAttribute) -> AttributeValue | None:
 def capacity_record(capacity: DeviceCapacity) -> CapacityRecord:
     policy = capacity.request_policy
     if policy is None:
-        return CapacityRecord(amount_of(capacity.value))
+        return CapacityRecord(nano_value(capacity.value))
     span = policy.valid_range
 
     def optional(quantity: Quantity | None) -> int | None:
-        return amount_of(quantity) if quantity is not None else None
+        return nano_value(quantity) if quantity is not None else None
 
     return CapacityRecord(
-        amount_of(capacity.value),
+        nano_value(capacity.value),
         has_policy=True,
         default=optional(policy.default),
-        valid_values=tuple(map(amount_of, policy.valid_values)),
+        valid_values=tuple(map(nano_value, policy.valid_values)),
         least=optional(span.min) if span is not None else None,
         most=optional(span.max) if span is not None else None,
         step=optional(span.step) if span is not None else None,

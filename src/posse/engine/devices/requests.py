@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from posse.engine.devices.records import amount_of
 from posse.model.device import DeviceTaint
+from posse.model.quantity import nano_value
 from posse.model.resource_claim import (
     ALL,
     EXISTS,
@@ -147,7 +147,7 @@ def _alternative(
         count=0 if asked.allocation_mode == ALL else max(asked.count, 1),
         is_admin=bool(getattr(asked, "admin_access", None)),
         tolerations=asked.tolerations,
-        capacity=tuple((one, amount_of(quantity)) for one, quantity in sorted(wanted.items())),
+        capacity=tuple((one, nano_value(quantity)) for one, quantity in sorted(wanted.items())),
     )
 
 

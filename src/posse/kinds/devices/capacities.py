@@ -1,6 +1,5 @@
 """Rules for the capacities of devices: how much of one a claim may consume."""
 
-from fractions import Fraction
 from functools import partial
 
 from posse.kinds.machinery.checks import duplicates
@@ -8,7 +7,7 @@ from posse.kinds.machinery.declared import Rules, Whole, fields_errors
 from posse.kinds.machinery.errors import FieldError
 from posse.model.device import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity
 from posse.model.meta import Quantity
-from posse.model.quantity import canonical, parse_quantity
+from posse.model.quantity import canonical, nano_value
 
 VALID_VALUES_MAX = 10
 
@@ -47,7 +46,7 @@ def _form_errors(field: str, policy: CapacityRequestPolicy, whole: Quantity) -> 
 
 
 def _value_errors(field: str, policy: CapacityRequestPolicy, whole: Quantity) -> list[FieldError]:
-    values = [_exact(value) for value in policy.valid_values]
+    values = [nano_value(value) for value in policy.valid_values]
     if len(values) > VALID_VALUES_MAX:
         return [FieldError.too_many(field, len(values), VALID_VALUES_MAX)]
     errors = []
@@ -55,10 +54,10 @@ def _value_errors(field: str, policy: CapacityRequestPolicy, whole: Quantity) ->
         path = f"{field}[{index}]"
         if index and values[index - 1] > values[index]:
             errors.append(_invalid(path, value, "values must be sorted in ascending order"))
-        if values[index] > _exact(whole):
+        if values[index] > nano_value(whole):
             errors.append(_invalid(path, value, f"option is larger than capacity value: {canonical(whole)}"))
     errors += duplicates(field, values, [canonical(value) for value in policy.valid_values])
-    if policy.default is not None and _exact(policy.default) not in values:
+    if policy.default is not None and nano_value(policy.default) not in values:
         text = "default value is not valid according to the requestPolicy"
         errors.append(_invalid(field, policy.default, text))
     return errors
@@ -71,18 +70,18 @@ def _range_errors(
         return [FieldError.required(f"{field}.min", "required when validRange is defined")]
     errors = []
     capacity = f"capacity value: {canonical(whole)}"
-    if _exact(valid.min) > _exact(whole):
+    if nano_value(valid.min) > nano_value(whole):
         errors.append(_invalid(f"{field}.min", valid.min, f"min is larger than {capacity}"))
-    if _exact(default) < _exact(valid.min):
+    if nano_value(default) < nano_value(valid.min):
         text = f"default is less than min: {canonical(valid.min)}"
         errors.append(_invalid(f"{field}.default", default, text))
     if valid.max is not None:
         most = canonical(valid.max)
-        if _exact(valid.min) > _exact(valid.max):
+        if nano_value(valid.min) > nano_value(valid.max):
             errors.append(_invalid(f"{field}.max", valid.min, f"min is larger than max: {most}"))
-        if _exact(valid.max) > _exact(whole):
+        if nano_value(valid.max) > nano_value(whole):
             errors.append(_invalid(f"{field}.max", valid.max, f"max is larger than {capacity}"))
-        if _exact(default) > _exact(valid.max):
+        if nano_value(default) > nano_value(valid.max):
             errors.append(_invalid(f"{field}.default", default, f"default is more than max: {most}"))
     if valid.step is not None:
         errors += _step_errors(f"{field}.step", default, valid, valid.min, valid.step, whole)
@@ -97,23 +96,18 @@ def _step_errors(
     step: Quantity,
     whole: Quantity,
 ) -> list[FieldError]:
-    if _exact(step) <= 0:
+    if nano_value(step) <= 0:
         return [_invalid(field, step, "must be greater than zero")]
     errors = []
-    if _exact(least) + _exact(step) > _exact(whole):
+    if nano_value(least) + nano_value(step) > nano_value(whole):
         text = f"one step beyond min is larger than capacity value: {canonical(whole)}"
         errors.append(_invalid(field, step, text))
     text = f"value is not a multiple of a given step ({canonical(step)}) from ({canonical(least)})"
     return errors + [
         _invalid(field, value, text)
         for value in (default, valid.max)
-        if value is not None and (_exact(value) - _exact(least)) % _exact(step)
+        if value is not None and (nano_value(value) - nano_value(least)) % nano_value(step)
     ]
-
-
-def _exact(amount: Quantity) -> Fraction:
-    quantity = parse_quantity(amount)
-    return Fraction(quantity.mantissa) * Fraction(10) ** quantity.exponent
 
 
 def _invalid(field: str, amount: Quantity, text: str) -> FieldError:

@@ -49,6 +49,15 @@ def test_a_claim_that_was_made_for_another_pod_is_not_used():
     assert 'resourceclaim "p2-gpu0" was not created for pod test/p1' in waiting(driver)
 
 
+def test_amounts_with_a_vast_exponent_are_compared_at_once():
+    one, claims = pod_with_own("p1", (exact(capacity={"memory": "1e999999999"}),))
+    driver = cluster(resource_slice("n1", [device(capacity={"memory": "1"})]))
+    driver.see(*claims, one)
+    assert waiting(driver)
+    driver.see(resource_slice("n1", [device(capacity={"memory": "1e999999999"})], generation=2))
+    assert binds(driver.decide())
+
+
 @pytest.mark.parametrize("where", ["class", "claim"])
 def test_an_invalid_expression_is_an_error_that_names_where_it_stands(where):
     """An API server refuses it at creation; one of another release may not."""

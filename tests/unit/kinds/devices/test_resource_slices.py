@@ -151,6 +151,10 @@ def test_bad_devices(problems, device, problem):
         ),
         ({"validValues": ["1Gi"]}, ".default: Required value: required when validValues is defined"),
         (
+            {"default": "1e999999999", "validValues": ["1Gi"]},
+            '.validValues: Invalid value: "1e999999999": default value is not valid according to the requestPolicy',
+        ),
+        (
             {"default": "1Gi", "validRange": {}},
             ".validRange.min: Required value: required when validRange is defined",
         ),
