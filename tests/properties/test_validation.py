@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 
 from posse.kinds.admission import admit_create
 from posse.kinds.machinery.errors import ApiError, FieldError, invalid
-from posse.kinds.registry import COMPOSITE_POD_GROUP, NAMESPACE, NODE, POD, POD_GROUP, WORKLOAD
+from posse.kinds.registry import (
+    COMPOSITE_POD_GROUP,
+    DEVICE_CLASS,
+    NAMESPACE,
+    NODE,
+    POD,
+    POD_GROUP,
+    RESOURCE_CLAIM,
+    RESOURCE_SLICE,
+    WORKLOAD,
+)
 from posse.model.decoding import ShapeError, decode
 from tests.support.effort import up_to
 
@@ -54,6 +64,14 @@ NODE_TERM = {
     "matchExpressions": [REQUIREMENT, {"key": "n", "operator": "Gt", "values": ["3"]}],
     "matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}],
 }
+SELECTOR = {"cel": {"expression": "device.driver == 'gpu.example.com'"}}
+DEVICE_REQUEST = {
+    "deviceClassName": "gpu",
+    "selectors": [SELECTOR],
+    "tolerations": [{"key": "a", "operator": "Exists", "effect": "NoExecute"}],
+    "capacity": {"requests": {"memory": "1Gi"}},
+}
+ALLOCATED = {"driver": "gpu.example.com", "pool": "n/gpus", "device": "gpu-0"}
 VALID = {
     POD_GROUP: {
         "metadata": METADATA,
@@ -132,6 +150,53 @@ VALID = {
             "conditions": [{"type": "Ready", "status": "True"}],
             "addresses": [{"type": "InternalIP", "address": "10.0.0.1"}],
         },
+    },
+    RESOURCE_SLICE: {
+        "metadata": {"name": "s"},
+        "spec": {
+            "driver": "gpu.example.com",
+            "pool": {"name": "n/gpus", "generation": 1, "resourceSliceCount": 1},
+            "nodeName": "n",
+            "devices": [
+                {
+                    "name": "gpu-0",
+                    "allowMultipleAllocations": True,
+                    "attributes": {"model": {"string": "a100"}, "example.com/driver": {"version": "1.2.3"}},
+                    "capacity": {
+                        "memory": {
+                            "value": "40Gi",
+                            "requestPolicy": {"default": "1Gi", "validRange": {"min": "1Gi", "step": "1Gi"}},
+                        }
+                    },
+                    "taints": [{"key": "a", "effect": "NoExecute"}],
+                    "consumesCounters": [{"counterSet": "set", "counters": {"slices": {"value": "1"}}}],
+                    "bindingConditions": ["attached"],
+                    "bindingFailureConditions": ["failed"],
+                }
+            ],
+        },
+    },
+    RESOURCE_CLAIM: {
+        "metadata": METADATA,
+        "spec": {
+            "devices": {
+                "requests": [
+                    {"name": "gpu", "exactly": DEVICE_REQUEST},
+                    {"name": "any", "firstAvailable": [{"name": "big", **DEVICE_REQUEST}]},
+                ],
+                "constraints": [{"requests": ["gpu", "any/big"], "matchAttribute": "example.com/numa"}],
+                "config": [{"opaque": {"driver": "gpu.example.com", "parameters": {}}}],
+            }
+        },
+        "status": {
+            "allocation": {"devices": {"results": [{"request": "gpu", **ALLOCATED}]}},
+            "reservedFor": [{"resource": "pods", "name": "p", "uid": "u"}],
+            "devices": [{**ALLOCATED, "conditions": [CONDITION], "data": {}}],
+        },
+    },
+    DEVICE_CLASS: {
+        "metadata": {"name": "c"},
+        "spec": {"selectors": [SELECTOR], "extendedResourceName": "example.com/gpu"},
     },
 }
 NOW = 1_767_225_600.0
