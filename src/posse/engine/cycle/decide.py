@@ -67,6 +67,7 @@ class DecisionLoop:
             claim_victims(knowledge)
             knowledge.unclaimed_victims.clear()
         # 2. Learn run times; start the waiting time of new pods; end the time in which groups gather theirs.
+        knowledge.run_times.now = now
         if knowledge.run_times.ended:
             knowledge.run_times.learn(now)
         self._stamp_newly_queued(now)

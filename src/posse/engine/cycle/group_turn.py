@@ -128,6 +128,8 @@ class GroupTurns:
             misplaced[group.key] = None
         if attempt.placed:
             guard.note_placed(cycle.now)
+            if self._knowledge.lookahead is not None:
+                self._knowledge.run_times.note_started(attempt.placed)
 
     def _return_to_queue(self, entry: Waiting, group: Root, attempt: Attempt, cycle: Cycle) -> None:
         backlog, state = self._knowledge.backlog, self._knowledge.state

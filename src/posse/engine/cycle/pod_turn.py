@@ -142,6 +142,8 @@ class PodTurns:
         cycle.decisions.extend(mark_pods_tried(trial, guard.reservation_against(run[0].priority)))
         if attempt.placed:
             guard.note_placed(cycle.now)
+            if knowledge.lookahead is not None:
+                knowledge.run_times.note_started(attempt.placed)
         for entry in run[: len(attempt.placed)]:
             knowledge.backlog.remove(entry.key)
 

@@ -13,7 +13,14 @@ from posse.engine.queue.backlog import Backlog, Key, Waiting
 from posse.engine.queue.capacity_reservation import CapacityReservation, usage_of
 from posse.engine.queue.entry_size import EntrySizes
 from posse.engine.queue.expected_ends import ExpectedEnds, Placing, StartPlan
-from posse.engine.queue.policies import PRIORITY_FIFO, QueuePolicy, idle_seconds, may_reserve, rank
+from posse.engine.queue.policies import (
+    PRIORITY_FIFO,
+    QueuePolicy,
+    idle_seconds,
+    may_reserve,
+    rank,
+    reserves_for,
+)
 from posse.engine.queue.reservation_plan import planned, preempts, shares_of
 from posse.engine.queue.run_times import UNKNOWN_RUN_TIME, ExpectedRunTime, RunTimes
 from posse.engine.state.cluster_state import ClusterState
@@ -57,12 +64,17 @@ class Lookahead:
 
     def reserves_for(self, entry: Waiting) -> bool:
         """Whether capacity is reserved for the entry when it has been refused for a while."""
-        policy = self._policy(entry)
-        return policy.looks_ahead and (not policy.is_by_run_time or entry.size > 1)
+        return reserves_for(self._policy(entry), entry)
 
     def is_undated(self, entry: Waiting) -> bool:
-        """Whether its policy plans no starts, or nothing was known of this one when it was last planned."""
-        return not self._policy(entry).looks_ahead or entry.key in self._undated
+        """Whether its policy plans no starts, or nothing was known of this one when it was last planned.
+
+        A small group is not planned at all. Nothing is known if not even its own run time is.
+        """
+        policy = self._policy(entry)
+        if not policy.looks_ahead or entry.key in self._undated:
+            return True
+        return entry.size > 1 and entry.safe_seconds == math.inf and not reserves_for(policy, entry)
 
     def outdate(self) -> None:
         """Expect ends again before the next reservation. That reads every pod on a node."""
@@ -100,10 +112,13 @@ class Lookahead:
         )
 
     def _idle_part(self, plan: StartPlan) -> float:
-        """Which part of what the entry needs is held until then, by the resource of which that is most."""
-        shape = self._state.nodes.requested.shape
-        planned, held = (usage_of(one, shape).sum(axis=1) for one in (plan.planned, plan.held))
-        return float((held / np.maximum(planned, 1)).max(initial=0.0))
+        """Which part of what the entry needs is held until then, by the resource of which it takes most."""
+        nodes = self._state.nodes
+        planned, held = (
+            usage_of(one, nodes.requested.shape).sum(axis=1) for one in (plan.planned, plan.held)
+        )
+        most = int(np.argmax(planned / np.maximum(nodes.allocatable.sum(axis=1), 1)))
+        return float(held[most] / max(int(planned[most]), 1))
 
     def _still_to_come(self, others: Sequence[CapacityReservation]) -> IntArray:
         """What others wait for beside what is held for them already."""

@@ -12,10 +12,10 @@ from posse.engine.queue.run_times import MAX_STATED_SECONDS, ExpectedRunTime
 
 OVERTAKEN_SECONDS = 48 * 3600.0
 """An entry that was refused for so long comes before all others; sooner if it takes much of the cluster."""
-LARGE_SHARE = 0.05
+LARGE_SHARE = 0.04
 """Entries that take more of the cluster hardly start by chance: they age by the square of the excess."""
-_GROUP_WEIGHT = 0.5
-"""Run times of groups count less the more nodes they fill: by this power of their number."""
+RESERVED_SHARE = 0.02
+"""Groups that take less of the cluster find room by themselves, until they have waited long."""
 _AGED = -1.0
 
 
@@ -27,7 +27,7 @@ class QueuePolicy:
     looks_ahead: bool = False
     """Whether a refused entry gets a reservation of nodes and time, by expected run times."""
     is_by_run_time: bool = False
-    """Whether entries come first that are expected to keep the least capacity busy, weighted by size."""
+    """Whether entries come first that are expected to keep the least capacity busy."""
 
 
 PRIORITY_FIFO = QueuePolicy("priority-fifo")
@@ -41,15 +41,13 @@ POLICIES: Mapping[str, QueuePolicy] = {
 def rank(policy: QueuePolicy, entry: Waiting, run_time: ExpectedRunTime, now: float) -> float:
     """Entries of one priority are tried by rank, and then by age.
 
-    Up to one node, what keeps the least of it busy comes first: many small jobs together are little work.
-    What fills several nodes finds room more seldom, so its run time counts the less the more it fills.
+    What keeps the fewest nodes busy for the shortest time comes first: many small jobs are little work.
     """
     if not policy.is_by_run_time:
         return 0.0
     if has_aged(entry, now):
         return _AGED
-    expected = min(run_time.usual, MAX_STATED_SECONDS)
-    return expected * (entry.nodes if entry.nodes <= 1.0 else math.pow(entry.nodes, -_GROUP_WEIGHT))
+    return min(run_time.usual, MAX_STATED_SECONDS) * entry.nodes
 
 
 def has_aged(entry: Waiting, now: float) -> bool:
@@ -59,13 +57,20 @@ def has_aged(entry: Waiting, now: float) -> bool:
 
 
 def may_reserve(policy: QueuePolicy, entry: Waiting) -> bool:
-    """Whether nodes and a time may be reserved for the refused entry.
-
-    Under a policy that sorts by run time, single pods find room by themselves until they have waited long.
-    """
+    """Whether nodes and a time may be reserved for the refused entry."""
     if not policy.looks_ahead or entry.refused_since == math.inf:
         return False
-    return not policy.is_by_run_time or entry.size > 1 or entry.rank == _AGED
+    return reserves_for(policy, entry) or entry.rank == _AGED
+
+
+def reserves_for(policy: QueuePolicy, entry: Waiting) -> bool:
+    """Whether it reserves for such an entry before that has waited long.
+
+    Under a policy that sorts by run time, single pods and small groups find room by themselves.
+    """
+    if not policy.is_by_run_time:
+        return policy.looks_ahead
+    return entry.size > 1 and entry.share >= RESERVED_SHARE
 
 
 def idle_seconds(policy: QueuePolicy, entry: Waiting, now: float) -> float:

@@ -27,7 +27,7 @@ Kind = tuple[str, tuple[tuple[str, int], ...] | None, int, int]
 
 
 @dataclass(slots=True)
-class _Runs:
+class Runs:
     latest: deque[float] = field(default_factory=deque)
     ordered: list[float] = field(default_factory=list)
 
@@ -43,6 +43,10 @@ class _Runs:
         first = bisect_right(self.ordered, age)
         count = len(self.ordered) - first
         return self.ordered[first + min(count - 1, int(share * count))] if count else None
+
+    def usual_and_safe(self, age: float) -> tuple[float | None, float | None]:
+        """The median, and what nine of ten do not exceed, of the runs that took longer than `age`."""
+        return self.quantile(0.5, age), self.quantile(0.9, age)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +82,12 @@ class Learned:
 
 class RunHistory:
     def __init__(self) -> None:
-        self._runs: dict[Kind, _Runs] = {}
+        self._runs: dict[Kind, Runs] = {}
         """The kind that was learned last comes last."""
 
     def learn(self, kind: RunKind, seconds: float) -> None:
         for key, _ in kind.kinds():
-            runs = self._runs.pop(key, None) or _Runs()
+            runs = self._runs.pop(key, None) or Runs()
             runs.add(seconds)
             self._runs[key] = runs
         self._forget()
@@ -107,7 +111,7 @@ class RunHistory:
 
     def remember(self, known: KnownRuns) -> None:
         requests = tuple(sorted(known.requests.items())) if known.requests is not None else None
-        runs = self._runs.setdefault((known.namespace, requests, known.pods, known.limit), _Runs())
+        runs = self._runs.setdefault((known.namespace, requests, known.pods, known.limit), Runs())
         for seconds in known.seconds[-MAX_RUNS:]:
             runs.add(seconds)
         self._forget()
@@ -118,7 +122,7 @@ class RunHistory:
         known = None
         for runs, name in self._known(kind):
             known = known or Learned(beyond, beyond, len(runs.ordered), name)
-            usual, safe = (runs.quantile(share, age) for share in (0.5, 0.9))
+            usual, safe = runs.usual_and_safe(age)
             if usual is not None and safe is not None:
                 return Learned(usual, safe, len(runs.ordered), name)
         return known
@@ -131,7 +135,7 @@ class RunHistory:
         known = [tuple(runs.ordered) for runs, _ in self._known(kind)]
         return next((runs for runs in known if runs[-1] > age), known[0] if known else ())
 
-    def _known(self, kind: RunKind) -> Iterator[tuple[_Runs, str]]:
+    def _known(self, kind: RunKind) -> Iterator[tuple[Runs, str]]:
         """Kinds with runs enough, the most specific first, each with its name."""
         for key, name in kind.kinds():
             runs = self._runs.get(key)

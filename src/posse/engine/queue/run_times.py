@@ -10,6 +10,7 @@ from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.part import Root
 from posse.engine.keys import GroupKey
+from posse.engine.queue.batches import Batches
 from posse.engine.queue.run_history import OVERRUN, Learned, RunHistory, RunKind
 from posse.engine.queue.run_time_spread import RunTimeSpread
 from posse.engine.state.pod_record import PodRecord
@@ -51,6 +52,9 @@ class RunTimes:
     def __init__(self, groups: GroupBook) -> None:
         self._groups = groups
         self._history = RunHistory()
+        self._batches = Batches()
+        self.now = 0.0
+        """When anything was last decided."""
         self.ended: list[PodRecord] = []
         """Pods that have left their nodes by themselves since the last decision."""
 
@@ -58,6 +62,15 @@ class RunTimes:
         """The pod has left its node. What was evicted or deleted says nothing about how long runs take."""
         if not record.evicted_for and not record.pod.metadata.deletion_timestamp:
             self.ended.append(record)
+
+    def note_started(self, records: Sequence[PodRecord]) -> None:
+        """Note what runs now; a group counts once. Limits say more than jobs that were created together."""
+        first = {record.group or record.ref.uid: record for record in reversed(records)}
+        for record in first.values():
+            group = self._groups.get(record.group) if record.group is not None else None
+            kind = _kind([record], group.minimum if group is not None else 1)
+            if not kind.limit:
+                self._batches.started(kind, record)
 
     def learn(self, now: float) -> None:
         """Learn from what has ended since the last call. A group counts once, when its last pod has ended."""
@@ -76,7 +89,10 @@ class RunTimes:
     def _learn(self, records: Sequence[PodRecord], pods: int, now: float) -> None:
         started = started_at(records[0])
         if math.isfinite(started) and 0 <= now - started <= MAX_STATED_SECONDS:
-            self._history.learn(_kind(records, pods), now - started)
+            kind = _kind(records, pods)
+            self._history.learn(kind, now - started)
+            if not kind.limit:
+                self._batches.ended(kind, records[0], now - started)
 
     def known(self) -> tuple[KnownRuns, ...]:
         """All that is known of earlier runs."""
@@ -134,7 +150,7 @@ class RunTimes:
         if seconds is not None:
             usual = _at_least(min(seconds, limit), age, limit)
             return ExpectedRunTime(usual, usual, limit, RunTimeSource.STATED, fault=fault)
-        learned = self._history.expected(_kind(records, pods), age) if records else None
+        learned = self._learned(records[0], _kind(records, pods), age) if records else None
         if limit < math.inf:
             return _within(limit, learned, fault)
         if learned is None:
@@ -147,6 +163,13 @@ class RunTimes:
             basis=_basis(learned),
             fault=fault,
         )
+
+    def _learned(self, record: PodRecord, kind: RunKind, age: float) -> Learned | None:
+        """Without a limit, jobs that were created together tell more than earlier ones."""
+        if kind.limit:
+            return self._history.expected(kind, age)
+        least = max(age, self._batches.least(kind, record, self.now))
+        return self._batches.expected(kind, record, age) or self._history.expected(kind, least)
 
 
 def _within(limit: float, learned: Learned | None, fault: str) -> ExpectedRunTime:

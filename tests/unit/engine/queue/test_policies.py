@@ -6,6 +6,7 @@ import pytest
 
 from posse.engine.keys import GroupKey
 from posse.engine.options import EngineOptions
+from posse.engine.queue.backlog import MAX_UNSCHEDULABLE_SECONDS
 from posse.engine.queue.policies import LARGE_SHARE, OVERTAKEN_SECONDS
 from posse.engine.queue.run_times import EXPECTED_DURATION
 from posse.engine.queue.starvation_guard import PATIENCE_SECONDS as UNDATED_PATIENCE_SECONDS
@@ -43,7 +44,7 @@ def wait_for_reservation(driver, policy):
     """Let a gang that takes the whole cluster be refused for as long as its policy asks."""
     driver.decide()
     if policy == "shortest-expected":
-        driver.decide(after=OVERTAKEN_SECONDS * LARGE_SHARE * LARGE_SHARE)
+        driver.decide(after=max(OVERTAKEN_SECONDS * LARGE_SHARE * LARGE_SHARE, MAX_UNSCHEDULABLE_SECONDS))
 
 
 @pytest.mark.parametrize("policy", ["backfill", "shortest-expected"])
@@ -132,6 +133,17 @@ def test_where_nothing_is_known_the_reservation_is_undated_and_lapses():
     assert reservations(driver) == []
 
 
+def test_where_nothing_is_known_small_gangs_get_a_reservation_without_a_date():
+    blocks = [pod(f"s{i}", cpu="100", on=f"n{i}") for i in (1, 2)]
+    driver = driver_with("shortest-expected", *nodes(2, cpu="100"), *blocks)
+    driver.see(gang(minimum=2), *pods(2, cpu="1", group="g1"))
+    driver.decide()
+    driver.see(pod("passer-by"))
+    driver.bind()
+    driver.decide(after=UNDATED_PATIENCE_SECONDS)
+    assert [one.is_dated for one in reservations(driver)] == [False]
+
+
 def test_priority_passes_every_reservation():
     driver = driver_with("backfill", *nodes(2, cpu="1"))
     running(driver, "long", "2h", cpu="1")
@@ -141,20 +153,31 @@ def test_priority_passes_every_reservation():
     assert list(driver.bind()) == ["urgent"]
 
 
-def test_the_least_work_comes_first_and_what_fills_several_nodes_counts_as_shorter():
-    driver = driver_with("shortest-expected", *nodes(2, cpu="2"))
-    blocks = [running(driver, f"block-{number}", "1h", cpu="2") for number in (1, 2)]
+def test_the_least_work_comes_first():
+    driver = driver_with("shortest-expected", *nodes(200, cpu="2"))
+    blocks = [running(driver, f"block-{number}", "1h", cpu="2") for number in range(200)]
     driver.see(lasting(pod("long", cpu="2"), "10h"), lasting(pod("half", cpu="1"), "15h"))
-    driver.see(gang(minimum=2), *(lasting(one, "20h") for one in pods(2, cpu="2", group="g1")))
+    driver.see(gang(minimum=2), *(lasting(one, "4h") for one in pods(2, cpu="2", group="g1")))
     driver.see(lasting(pod("shortest", cpu="2"), "1h"))
     driver.decide()
     driver.lose(blocks[0])
     assert list(driver.bind(after=60)) == ["shortest"]
     driver.lose(blocks[1])
     assert list(driver.bind(after=60)) == ["half"]
-    driver.lose(pod("shortest", cpu="2"))
-    driver.lose(pod("half", cpu="1"))
+    driver.lose(*blocks[2:4])
     assert sorted(driver.bind(after=60)) == ["p1", "p2"]
+
+
+@pytest.mark.parametrize(("cpu", "reserved"), [("1", 0), ("3", 1)])
+def test_small_gangs_find_room_by_themselves_until_they_have_waited_long(cpu, reserved):
+    driver = driver_with("shortest-expected", *nodes(2, cpu="100"))
+    for number in (1, 2):
+        running(driver, f"r{number}", "60h", cpu="100")
+    driver.see(gang(minimum=2), *pods(2, cpu=cpu, group="g1"))
+    driver.decide()
+    assert len(reservations(driver)) == reserved
+    driver.decide(after=OVERTAKEN_SECONDS)
+    assert len(reservations(driver)) == 1
 
 
 def test_capacity_is_held_for_no_longer_than_a_gang_has_waited_times_its_share():

@@ -1,0 +1,113 @@
+"""Jobs that were created together say how long the others of them run."""
+
+from dataclasses import replace
+
+from posse.engine.options import EngineOptions
+from posse.engine.queue.batches import MAX_BATCHES, Batches
+from posse.engine.queue.run_history import LEAST_RUNS, RunKind
+from posse.engine.rules.registry import DEFAULT_PROFILE
+from tests.support.builders import changed, gang, nodes, pod, pods
+from tests.support.engine_driver import Driver
+
+NOON = "2026-03-01T12:00:00Z"
+SOON_AFTER = "2026-03-01T12:59:59Z"
+NEXT_HOUR = "2026-03-01T13:00:00Z"
+
+
+def driver_that_looks_ahead():
+    profile = replace(DEFAULT_PROFILE, queue_policy="shortest-expected")
+    return Driver(*nodes(1), options=EngineOptions({"default-scheduler": profile}))
+
+
+def started(driver, name, **given):
+    one = pod(name, **given)
+    driver.see(one)
+    return changed(one, spec={"node_name": driver.bind_and_confirm(one)[name]})
+
+
+def run_for(driver, name, seconds, **given):
+    one = started(driver, name, **given)
+    driver.now += seconds
+    driver.lose(one)
+    driver.decide()
+
+
+def expected(driver, name, **given):
+    one = pod(name, **given)
+    driver.see(one)
+    knowledge = driver.engine._knowledge
+    return knowledge.run_times.of_pod(knowledge.pods[one.metadata.uid])
+
+
+def with_earlier_runs(*seconds):
+    driver = driver_that_looks_ahead()
+    for number, one in enumerate(seconds):
+        run_for(driver, f"earlier-{number}", one)
+    return driver
+
+
+def test_a_few_runs_of_a_batch_say_more_than_all_earlier_runs():
+    driver = with_earlier_runs(*[60.0] * 10)
+    for number in range(LEAST_RUNS - 1):
+        run_for(driver, f"first-{number}", 5000.0, created=NOON)
+    assert expected(driver, "early", created=SOON_AFTER).usual == 60.0
+    run_for(driver, "last", 5000.0, created=NOON)
+    found = expected(driver, "next", created=SOON_AFTER)
+    assert (found.usual, found.basis) == (5000.0, "3 runs of equal pods created in the same hour")
+    assert expected(driver, "later", created=NEXT_HOUR).usual == 60.0
+
+
+def test_while_few_have_ended_the_others_take_at_least_as_long_as_the_first_has_run():
+    driver = with_earlier_runs(60.0, 120.0, 6000.0)
+    started(driver, "first", created=NOON)
+    started(driver, "second", created=NOON)
+    assert expected(driver, "third", created=NOON).usual == 120.0
+    driver.decide(after=500.0)
+    assert expected(driver, "fourth", created=NOON).usual == 6000.0
+    assert expected(driver, "later", created=NEXT_HOUR).usual == 120.0
+
+
+def test_a_job_that_was_deleted_says_nothing_of_its_batch():
+    driver = with_earlier_runs(60.0, 120.0, 6000.0)
+    first = changed(
+        started(driver, "first", created=NOON), metadata={"deletion_timestamp": "2026-03-01T12:30:00Z"}
+    )
+    driver.see(first)
+    driver.now += 500.0
+    driver.lose(first)
+    driver.decide()
+    assert expected(driver, "second", created=NOON).usual == 120.0
+
+
+def test_with_a_limit_runs_of_that_limit_count():
+    driver = driver_that_looks_ahead()
+    for number in range(LEAST_RUNS):
+        run_for(driver, f"earlier-{number}", 60.0, active_deadline_seconds=9000)
+    for number in range(LEAST_RUNS):
+        run_for(driver, f"first-{number}", 5000.0, created=NOON)
+    assert expected(driver, "second", created=NOON, active_deadline_seconds=9000).usual == 60.0
+
+
+def test_a_gang_is_one_job_of_its_batch():
+    driver = driver_that_looks_ahead()
+    members = pods(2, group="g1", created=NOON)
+    driver.see(gang("g1", 2), *members)
+    driver.bind_and_confirm(*members)
+    (batch,) = driver.engine._knowledge.run_times._batches._batches.values()
+    assert len(batch.running) == 1
+
+
+class Template:
+    amounts = ()
+
+
+class Record:
+    def __init__(self, number):
+        self.created, self.group, self.ref, self.uid = f"{number:13}", None, self, str(number)
+
+
+def test_memory_is_bounded():
+    batches = Batches()
+    for number in range(MAX_BATCHES + 10):
+        batches.ended(RunKind("one", Template(), 1), Record(number), 1.0)
+    assert len(batches._batches) == MAX_BATCHES
