@@ -5,7 +5,6 @@ all earlier runs; and until then, the others take at least as long as the first 
 Memory is bounded in batches and in runs of each.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from posse.engine.queue.backlog import Key
@@ -25,29 +24,29 @@ class _Batch:
     running: dict[Key, PodRecord] = field(default_factory=dict)
     """One pod of each job that was started, the first job first."""
 
-    def placed_at(self) -> Iterator[float]:
-        """When jobs started that still run."""
-        for key, record in list(self.running.items()):
-            if record.node:
-                yield record.placed_at
-            else:
-                del self.running[key]
-
 
 class Batches:
     def __init__(self) -> None:
         self._batches: dict[_BatchKey, _Batch] = {}
         """The batch that changed last comes last."""
+        self._batch_of: dict[Key, _BatchKey] = {}
+        """Of jobs that run."""
 
     def started(self, kind: RunKind, record: PodRecord) -> None:
-        running = self._changed(kind, record).running
-        running.pop(_entry(record), None)
-        running[_entry(record)] = record
+        entry = _entry(record)
+        self._remove(entry)
+        self._changed(kind, record).running[entry] = record
+        self._batch_of[entry] = _key(kind, record)
+
+    def left(self, record: PodRecord) -> None:
+        """The pod has left its node, for whatever reason."""
+        entry = _entry(record)
+        key = self._batch_of.get(entry)
+        if key is not None and self._batches[key].running[entry] is record:
+            self._remove(entry)
 
     def ended(self, kind: RunKind, record: PodRecord, seconds: float) -> None:
-        batch = self._changed(kind, record)
-        batch.running.pop(_entry(record), None)
-        batch.runs.add(seconds)
+        self._changed(kind, record).runs.add(seconds)
 
     def expected(self, kind: RunKind, record: PodRecord, age: float) -> Learned | None:
         """How long it takes in all, by those of its batch that took longer than `age`; None if none did."""
@@ -64,14 +63,21 @@ class Batches:
         batch = self._batches.get(_key(kind, record))
         if batch is None or len(batch.runs.ordered) >= LEAST_RUNS:
             return 0.0
-        return next((now - at for at in batch.placed_at()), 0.0)
+        return next((now - one.placed_at for one in batch.running.values() if one.node), 0.0)
+
+    def _remove(self, entry: Key) -> None:
+        key = self._batch_of.pop(entry, None)
+        if key is not None:
+            del self._batches[key].running[entry]
 
     def _changed(self, kind: RunKind, record: PodRecord) -> _Batch:
         key = _key(kind, record)
         batch = self._batches.pop(key) if key in self._batches else _Batch()
         self._batches[key] = batch
         while len(self._batches) > MAX_BATCHES:
-            del self._batches[next(iter(self._batches))]
+            oldest = self._batches.pop(next(iter(self._batches)))
+            for entry in oldest.running:
+                del self._batch_of[entry]
         return batch
 
 

@@ -60,6 +60,7 @@ class RunTimes:
 
     def note_ended(self, record: PodRecord) -> None:
         """The pod has left its node. What was evicted or deleted says nothing about how long runs take."""
+        self._batches.left(record)
         if not record.evicted_for and not record.pod.metadata.deletion_timestamp:
             self.ended.append(record)
 

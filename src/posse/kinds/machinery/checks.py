@@ -26,10 +26,6 @@ def formatted(field: str, text: str, form: Format) -> list[FieldError]:
     return [FieldError.invalid(field, text, problem) for problem in problems] if problems else []
 
 
-def required(field: str, text: str, form: Format) -> list[FieldError]:
-    return formatted(field, text, form) if text else [FieldError.required(field)]
-
-
 def one_of(*supported: str) -> Check:
     """A check for an optional value out of a fixed set."""
 

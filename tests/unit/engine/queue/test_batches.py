@@ -109,5 +109,16 @@ class Record:
 def test_memory_is_bounded():
     batches = Batches()
     for number in range(MAX_BATCHES + 10):
-        batches.ended(RunKind("one", Template(), 1), Record(number), 1.0)
-    assert len(batches._batches) == MAX_BATCHES
+        batches.started(RunKind("one", Template(), 1), Record(number))
+    assert len(batches._batches) == len(batches._batch_of) == MAX_BATCHES
+
+
+def test_what_has_left_its_node_is_forgotten():
+    driver = driver_that_looks_ahead()
+    one = started(driver, "deleted", created=NOON)
+    batches = driver.engine._knowledge.run_times._batches
+    assert len(batches._batch_of) == 1
+    driver.see(changed(one, metadata={"deletion_timestamp": "2026-03-01T12:30:00Z"}))
+    driver.lose(one)
+    assert not batches._batch_of
+    assert [batch.running for batch in batches._batches.values()] == [{}]
