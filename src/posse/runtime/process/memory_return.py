@@ -8,8 +8,9 @@ import ctypes
 
 # From malloc.h.
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
-_LARGE_BYTES = 64 * 1024
-_KEPT_BYTES = 128 * 1024
+# Each read of a TLS connection takes a block of 256 KiB for a moment; to ask the system for it takes longer.
+_LARGE_BYTES = 320 * 1024
+_KEPT_BYTES = 1024 * 1024
 # The most that the allocator would learn by itself.
 _LEARNED_LARGE_BYTES = 32 * 1024 * 1024
 _ARENAS = 2
