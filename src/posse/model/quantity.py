@@ -23,6 +23,7 @@ _EXPONENT_MAX = 2**31 - 1
 _POWER_BEYOND_INT64 = 19
 # Nothing real has more digits, and a larger power of ten may take forever to compute.
 _POWER_MAX = 100
+_NANO_MAX: int = 10 ** (_POWER_MAX - _NANO)
 
 _DECIMAL_SUFFIXES = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY_SUFFIXES = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
@@ -109,10 +110,10 @@ def milli_value(raw: Quantity) -> int:
 
 
 def nano_value(raw: Quantity) -> int:
-    """In billionths, exact for whatever is below 10**100."""
+    """In billionths; what is beyond 10**100 counts as that."""
     quantity = parse_quantity(raw)
     units: int = quantity.mantissa * 10 ** (min(quantity.exponent, _POWER_MAX) - _NANO)
-    return units
+    return max(-_NANO_MAX, min(units, _NANO_MAX))
 
 
 def _scaled(quantity: ParsedQuantity, unit: int) -> int:

@@ -54,6 +54,8 @@ def test_billionths_are_exact_and_vast_exponents_cost_nothing():
         10**39,
     ]
     assert nano_value("1e999999999") == 10**109
+    assert nano_value("1" + "0" * 900) == nano_value("1e101") == 10**109
+    assert nano_value("-1e300") == -(10**109)
 
 
 def test_rounding_goes_away_from_zero():

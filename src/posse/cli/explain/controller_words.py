@@ -53,7 +53,7 @@ def _suspension(obj: Json) -> str:
     if not queue:
         return " It is suspended."
     return (
-        f" It is suspended until Kueue admits it to queue {queue}; "
+        f" It is suspended, and waits for queue {queue} of Kueue unless its owner suspended it; "
         "`kubectl get workloads.kueue.x-k8s.io` says how far it is."
     )
 

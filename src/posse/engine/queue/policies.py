@@ -1,4 +1,4 @@
-"""Queue policies: in which order entries of one priority are tried, and for which of them is reserved ahead.
+"""Queue policies: in which order entries of one priority are tried, and for which capacity is reserved ahead.
 
 A profile names its policy. Priority comes first under all of them.
 """
@@ -64,7 +64,7 @@ def may_reserve(policy: QueuePolicy, entry: Waiting) -> bool:
 
 
 def reserves_for(policy: QueuePolicy, entry: Waiting) -> bool:
-    """Whether it reserves for such an entry before that has waited long.
+    """Whether capacity is reserved for an entry that has not aged yet.
 
     Under a policy that sorts by run time, single pods and small groups find room by themselves.
     """

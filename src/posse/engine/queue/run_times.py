@@ -60,7 +60,6 @@ class RunTimes:
 
     def note_ended(self, record: PodRecord) -> None:
         """The pod has left its node. What was evicted or deleted says nothing about how long runs take."""
-        self._batches.left(record)
         if not record.evicted_for and not record.pod.metadata.deletion_timestamp:
             self.ended.append(record)
 
@@ -71,7 +70,7 @@ class RunTimes:
             group = self._groups.get(record.group) if record.group is not None else None
             kind = _kind([record], group.minimum if group is not None else 1)
             if not kind.limit:
-                self._batches.started(kind, record)
+                self._batches.started(kind, self._created(record), record)
 
     def learn(self, now: float) -> None:
         """Learn from what has ended since the last call. A group counts once, when its last pod has ended."""
@@ -93,7 +92,7 @@ class RunTimes:
             kind = _kind(records, pods)
             self._history.learn(kind, now - started)
             if not kind.limit:
-                self._batches.ended(kind, records[0], now - started)
+                self._batches.ended(kind, self._created(records[0]), now - started)
 
     def known(self) -> tuple[KnownRuns, ...]:
         """All that is known of earlier runs."""
@@ -169,8 +168,15 @@ class RunTimes:
         """Without a limit, jobs that were created together tell more than earlier ones."""
         if kind.limit:
             return self._history.expected(kind, age)
-        least = max(age, self._batches.least(kind, record, self.now))
-        return self._batches.expected(kind, record, age) or self._history.expected(kind, least)
+        created = self._created(record)
+        least = max(age, self._batches.least(kind, created, self.now))
+        return self._batches.expected(kind, created, age) or self._history.expected(kind, least)
+
+    def _created(self, record: PodRecord) -> str:
+        """When the job of the pod was created. Pods of one group may be created in different hours."""
+        group = self._groups.get(record.group) if record.group is not None else None
+        stated = group.obj.metadata.creation_timestamp if group is not None and group.obj is not None else ""
+        return stated or record.created
 
 
 def _within(limit: float, learned: Learned | None, fault: str) -> ExpectedRunTime:

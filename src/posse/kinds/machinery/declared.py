@@ -45,7 +45,8 @@ from posse.model.structure import FieldShape, fields_of, reachable
 class Whole:
     """A rule that stands for all of the struct, since what relates its fields comes between them.
 
-    It takes the path, the struct and the rules, and has `fields_errors` judge the fields.
+    It takes the path, the struct and the rules, and has `fields_errors` judge the fields that it names. It
+    looks at all of a struct that has changed.
     """
 
     check: Callable[[str, Any, "Rules"], list[FieldError]]
@@ -104,7 +105,7 @@ def fields_errors(path: str, new: Shape, rules: Rules, *names: str) -> list[Fiel
     for (suffix, judge, if_none, if_empty), value in zip(fields, values(new)):  # noqa: B905
         chosen = judge if value else if_none if value is None else if_empty
         if chosen is not None:
-            errors += chosen(path + suffix, value, None, rules)
+            errors += chosen(path + suffix if path else suffix[1:], value, None, rules)
     return errors
 
 

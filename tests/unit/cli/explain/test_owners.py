@@ -86,7 +86,7 @@ def test_a_suspended_job_of_a_kueue_queue_says_what_it_waits_for():
     job = made("held", spec={"suspend": True})
     job["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "team-a"}
     text = told(ListedObjects(jobs=[job], nodes=[], pods=[]), "job/held")
-    assert "It is suspended until Kueue admits it to queue team-a" in text
+    assert "It is suspended, and waits for queue team-a of Kueue" in text
 
 
 def test_names_that_do_not_exist_offer_a_near_one():

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from posse.engine.options import EngineOptions
-from posse.engine.queue.batches import MAX_BATCHES, Batches
+from posse.engine.queue.batches import MAX_BATCHES, MAX_RUNNING, Batches
 from posse.engine.queue.run_history import LEAST_RUNS, RunKind
 from posse.engine.rules.registry import DEFAULT_PROFILE
 from tests.support.builders import changed, gang, nodes, pod, pods
@@ -97,28 +97,44 @@ def test_a_gang_is_one_job_of_its_batch():
     assert len(batch.running) == 1
 
 
+def test_a_pod_that_joins_a_gang_later_does_not_change_when_it_started():
+    driver = with_earlier_runs(60.0, 120.0, 6000.0)
+    members = pods(2, group="g1", created=NOON)
+    driver.see(changed(gang("g1", 1), metadata={"creation_timestamp": NOON}), *members)
+    driver.bind_and_confirm(*members)
+    driver.decide(after=500.0)
+    late = pod("late", group="g1", created=NEXT_HOUR)
+    driver.see(late)
+    driver.bind_and_confirm(late)
+    batches = driver.engine._knowledge.run_times._batches._batches.values()
+    running = [one.ref.name for batch in batches for one in batch.running.values() if one.node]
+    assert running == ["p1"]
+
+
+def test_what_has_left_its_node_makes_room_for_others():
+    driver = driver_that_looks_ahead()
+    for number in range(MAX_RUNNING):
+        one = started(driver, f"deleted-{number}", created=NOON)
+        driver.see(changed(one, metadata={"deletion_timestamp": "2026-03-01T12:30:00Z"}))
+        driver.lose(one)
+    started(driver, "other", created=NOON)
+    (batch,) = driver.engine._knowledge.run_times._batches._batches.values()
+    assert [one.ref.name for one in batch.running.values()] == ["other"]
+
+
 class Template:
     amounts = ()
-
-
-class Record:
-    def __init__(self, number):
-        self.created, self.group, self.ref, self.uid = f"{number:13}", None, self, str(number)
 
 
 def test_memory_is_bounded():
     batches = Batches()
     for number in range(MAX_BATCHES + 10):
-        batches.started(RunKind("one", Template(), 1), Record(number))
-    assert len(batches._batches) == len(batches._batch_of) == MAX_BATCHES
+        batches.ended(RunKind("one", Template(), 1), f"{number:13}", 1.0)
+    assert len(batches._batches) == MAX_BATCHES
 
 
-def test_what_has_left_its_node_is_forgotten():
-    driver = driver_that_looks_ahead()
-    one = started(driver, "deleted", created=NOON)
-    batches = driver.engine._knowledge.run_times._batches
-    assert len(batches._batch_of) == 1
-    driver.see(changed(one, metadata={"deletion_timestamp": "2026-03-01T12:30:00Z"}))
-    driver.lose(one)
-    assert not batches._batch_of
-    assert [batch.running for batch in batches._batches.values()] == [{}]
+def test_a_job_without_a_time_of_creation_belongs_to_no_batch():
+    batches, kind = Batches(), RunKind("one", Template(), 1)
+    for _ in range(LEAST_RUNS):
+        batches.ended(kind, "", 60.0)
+    assert batches.expected(kind, "", 0.0) is None
