@@ -28,7 +28,7 @@ from posse.runtime.embedded.bootstrap import Item
 from posse.runtime.embedded.cluster import EmbeddedCluster
 from posse.runtime.process.gc_tuning import leave_memory_to_the_system
 from posse.runtime.process.logs import configure_logging
-from posse.runtime.process.memory_return import return_memory
+from posse.runtime.process.memory_return import LARGE_SERVER_BYTES, return_memory
 from posse.runtime.process.options import KUBECONFIG_NAME, ClusterOptions, ControlPlaneMode
 from posse.runtime.process.stopping import on_stop_signal
 from posse.store.errors import DataDirError
@@ -66,7 +66,7 @@ class LocalCluster(Watchable, Protocol):
 def serve(options: ClusterOptions, examples: list[Manifest]) -> None:
     """Serve until a stop signal. Problem: it could not start, or it failed."""
     configure_logging()
-    return_memory()
+    return_memory(LARGE_SERVER_BYTES)
     make = _cluster_maker(options)
     try:
         uvloop.run(_serve(make, options, examples))

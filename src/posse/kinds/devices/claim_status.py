@@ -38,14 +38,15 @@ def drop_deallocated_devices(new: Json, old: Json) -> None:
         del new["status"]
 
 
-def _shares(status: Json) -> set[tuple[object, ...]]:
+def _shares(status: Json) -> set[tuple[str, ...]]:
     allocation = status.get("allocation")
     devices = allocation.get("devices") if isinstance(allocation, dict) else None
     return {_share(result) for result in entries(devices, "results")} if isinstance(devices, dict) else set()
 
 
-def _share(part: Json) -> tuple[object, ...]:
-    return part.get("driver"), part.get("pool"), part.get("device"), part.get("shareID")
+def _share(part: Json) -> tuple[str, ...]:
+    """As text, since nothing has been checked yet."""
+    return tuple(str(part.get(name) or "") for name in ("driver", "pool", "device", "shareID"))
 
 
 def claim_status_errors(new: ResourceClaim, old: ResourceClaim) -> list[FieldError]:

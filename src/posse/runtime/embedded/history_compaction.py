@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 
-from posse.runtime.process.memory_return import return_memory
+from posse.runtime.process.memory_return import LARGE_SERVER_BYTES, return_memory
 from posse.store.store import Store
 
 KEPT_SECONDS = 300.0
@@ -18,4 +18,4 @@ async def compact_history(store: Store, kept_seconds: float = KEPT_SECONDS) -> N
         await asyncio.sleep(kept_seconds / _COMPACTIONS)
         versions.append(store.version)
         if len(versions) > _COMPACTIONS and store.compact(versions.popleft()):
-            await asyncio.to_thread(return_memory)
+            await asyncio.to_thread(return_memory, LARGE_SERVER_BYTES)

@@ -8,22 +8,24 @@ import ctypes
 
 # From malloc.h.
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
-# Each read of a TLS connection takes a block of 256 KiB for a moment; to ask the system for it takes longer.
-_LARGE_BYTES = 320 * 1024
-_KEPT_BYTES = 1024 * 1024
+LARGE_BYTES = 64 * 1024
+LARGE_SERVER_BYTES = 320 * 1024
+"""For a process that serves TLS: each read of a connection takes 256 KiB for a moment, and to ask the system
+for that takes longer than the read. Smaller blocks go back with the next call.
+"""
 # The most that the allocator would learn by itself.
 _LEARNED_LARGE_BYTES = 32 * 1024 * 1024
 _ARENAS = 2
 
 
-def return_memory() -> None:
-    """Return unused memory to the system, now and from now on.
+def return_memory(large_bytes: int = LARGE_BYTES) -> None:
+    """Return unused memory to the system: all of it now, and large blocks from now on.
 
     Other allocators than that of glibc are left as they are. A process that reads a whole cluster calls it
     afterwards: large blocks come and go all the time then, and to ask the system for each takes a quarter of
     the time that reading takes. It may take a while, and threads that allocate wait meanwhile.
     """
-    if _set_thresholds(_LARGE_BYTES, _KEPT_BYTES):
+    if _set_thresholds(large_bytes, 2 * large_bytes):
         ctypes.CDLL(None).malloc_trim(0)
 
 
