@@ -9,8 +9,7 @@ import numpy as np
 from posse.engine.devices.claim_lookup import ClaimLookup
 from posse.engine.devices.claims import ClaimBook
 from posse.engine.devices.inventory import Inventory
-from posse.engine.devices.limited_search import LimitedSearches
-from posse.engine.devices.mixes import largest_mixes
+from posse.engine.devices.limited_search import LimitedSearches, largest_mixes
 from posse.engine.devices.needs import DeviceNeeds
 from posse.engine.devices.promises import HeldDevices
 from posse.engine.devices.requests import ClaimShape

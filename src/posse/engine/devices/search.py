@@ -9,10 +9,10 @@ so, since it has proven nothing.
 from collections.abc import Sequence
 from contextlib import suppress
 
-from posse.engine.devices.claim_progress import ClaimProgress, progress_of
 from posse.engine.devices.likeness import DeviceLikeness
 from posse.engine.devices.records import DeviceKind, DeviceRecord
 from posse.engine.devices.requests import MAX_RESULTS, Alternative
+from posse.engine.devices.search_progress import ClaimProgress, TentativeUse, progress_of
 from posse.engine.devices.selecting import (
     Allowance,
     Selecting,
@@ -21,7 +21,6 @@ from posse.engine.devices.selecting import (
     new_allowance,
 )
 from posse.engine.devices.shares import Consumption, consumption
-from posse.engine.devices.tentative_use import TentativeUse
 from posse.engine.devices.usage import DevicesInUse
 from posse.engine.devices.wants import AllocationError, Grant, SearchCutShort, Solution, Want
 
