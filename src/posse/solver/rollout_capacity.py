@@ -8,8 +8,8 @@ from posse.engine.nodes.arrays import IntArray
 _MANY = 1 << 40
 """Pods that a node takes of a shape that requests nothing."""
 
-Amounts = tuple[IntArray, IntArray, IntArray]
-"""Resource, row and amount, each in an array of its own."""
+Amounts = IntArray
+"""Resources, rows and amounts, in three rows."""
 
 
 class RolloutCapacity:
@@ -18,8 +18,12 @@ class RolloutCapacity:
         self._requests = np.array(problem.shapes, dtype=np.int64).reshape(-1, problem.resource_count)
         self._most = np.where(problem.openings(), _MANY, 0)
         """By shape and row, before resources count."""
-        self._asking = [(wanted.nonzero()[0], wanted[wanted > 0][:, None]) for wanted in self._requests.T]
-        """By resource: the shapes that request it, and how much."""
+        self._asking = [
+            (resource, wanted.nonzero()[0], wanted[wanted > 0][:, None])
+            for resource, wanted in enumerate(self._requests.T)
+            if wanted.any()
+        ]
+        """The resources that are requested: the shapes that request them, and how much."""
         self._domains = problem.domain_numbers()
         self._room = np.zeros(self._most.shape, dtype=np.int64)
         sizes = [int(one.max(initial=-1)) + 1 for one in self._domains]
@@ -62,13 +66,12 @@ class RolloutCapacity:
                     self.give_back(one)
                 return None
             taken.append(found)
-        resources, rows, amounts = (np.concatenate(column) for column in zip(*taken, strict=True))
-        return resources, rows, amounts
+        return np.concatenate(taken, axis=1)
 
     def may_fit_after(self, freed: Amounts, parts: tuple[tuple[int, int], ...], key: int) -> bool:
         """Whether every part by itself would fit once so much is freed."""
         free = self._free.copy()
-        np.add.at(free, freed[:2], freed[2])
+        np.add.at(free, tuple(freed[:2]), freed[2])
         enough = np.ones(1, dtype=np.bool_)
         for shape, pods in parts:
             room = self._most[shape].copy()
@@ -84,16 +87,14 @@ class RolloutCapacity:
 
     def taken_after(self, freed: Amounts, parts: tuple[tuple[int, int], ...], key: int) -> Amounts | None:
         """What the parts would take once so much is freed; None if they do not fit even then."""
-        self.give_back(freed)
-        taken = self.take(parts, key)
-        if taken is not None:
-            self.give_back(taken)
-        self.hold(freed)
-        return taken
+        after = self.copy()
+        after.give_back(freed)
+        return after.take(parts, key)
 
     def hold(self, amounts: Amounts) -> None:
         """Take these amounts out of what is free."""
-        self.give_back((amounts[0], amounts[1], -amounts[2]))
+        resources, rows, held = amounts
+        self.give_back(np.array([resources, rows, -held]))
 
     def _tightest(self, parts: tuple[tuple[int, int], ...], key: int) -> int:
         """The domain that takes every part by itself with the least left over; -1 for anywhere."""
@@ -114,11 +115,9 @@ class RolloutCapacity:
             return None
         rows, here = rows[here > 0], here[here > 0]
         wanted = self._requests[shape].nonzero()[0]
-        amounts = (
-            np.repeat(wanted, rows.size),
-            np.tile(rows, wanted.size),
-            np.outer(self._requests[shape][wanted], here).ravel(),
-        )
+        taken = np.empty((3, wanted.size, rows.size), dtype=np.int64)
+        taken[0], taken[1], taken[2] = wanted[:, None], rows, self._requests[shape, wanted][:, None] * here
+        amounts = taken.reshape(3, -1)
         self._free[amounts[0], amounts[1]] -= amounts[2]
         self._count_again(rows)
         return amounts
@@ -126,8 +125,9 @@ class RolloutCapacity:
     def _count_again(self, rows: IntArray) -> None:
         """How many pods of each shape these rows take now."""
         room = self._most[:, rows]
-        for (asking, wanted), free in zip(self._asking, self._free[:, rows], strict=True):
-            room[asking] = np.minimum(room[asking], np.maximum(free, 0) // wanted)
+        free = np.maximum(self._free[:, rows], 0)
+        for resource, asking, wanted in self._asking:
+            room[asking] = np.minimum(room[asking], free[resource] // wanted)
         gained = (room - self._room[:, rows]).T
         self._room[:, rows] = room
         self._totals[0][-1] += gained.sum(axis=0)

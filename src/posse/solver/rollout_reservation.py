@@ -14,17 +14,17 @@ class RolloutReservation:
         self.begins = begins
         self._lacking = np.zeros(shape, dtype=np.int64)
         self._needed = np.zeros(shape, dtype=np.int64)
-        np.add.at(self._needed, needed[:2], needed[2])
-        np.add.at(self._lacking, needed[:2], needed[2])
-        np.subtract.at(self._lacking, coming[:2], coming[2])
+        np.add.at(self._needed, tuple(needed[:2]), needed[2])
+        np.add.at(self._lacking, tuple(needed[:2]), needed[2])
+        np.subtract.at(self._lacking, tuple(coming[:2]), coming[2])
 
     def has_come(self, amounts: Amounts, moment: float) -> None:
         """What has ended is free, and must be held from now on."""
         if moment <= self.begins:
-            np.add.at(self._lacking, amounts[:2], amounts[2])
+            np.add.at(self._lacking, tuple(amounts[:2]), amounts[2])
 
     def held(self) -> Amounts:
         """What must be held now, because nothing that ends before will free it."""
         resources, rows = np.nonzero(self._lacking > 0)
         amounts = np.minimum(self._lacking, self._needed)[resources, rows]
-        return resources, rows, amounts
+        return np.array([resources, rows, amounts])

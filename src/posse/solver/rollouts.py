@@ -80,28 +80,29 @@ class _Rollout:
 
     def _start_what_fits(self, moment: float, ended: int) -> None:
         """In order, and beside the capacity that is held for the first that does not fit."""
-        everything = np.ones(len(self.starts), dtype=np.bool_)
+        places = np.arange(len(self.starts))
         while (head := self._head()) is not None:
-            upto = everything.copy()
-            upto[head + 1 :] = False
-            self._start_fitting(moment, ended, upto)
+            if not self._fitting(self._capacity).any():
+                return
+            self._start_fitting(moment, ended, places <= head)
             if self.starts[head] < math.inf:
                 continue
-            if not self._fitting().any():
-                return
             reservation = self._reservation_for(head, moment)
             if reservation is not None:
                 self._start_beside(reservation, moment, ended)
                 return
             # It never fits, so it holds up no others.
             self._reserving.pop()
-        self._start_fitting(moment, ended, everything)
+        self._start_fitting(moment, ended, places >= 0)
 
     def _start_beside(self, reservation: RolloutReservation, moment: float, ended: int) -> None:
         """Start what fits outside a reservation, and what ends before it begins."""
         is_short = moment + self._safe <= reservation.begins
-        held = reservation.held()
         self._start_fitting(moment, ended, is_short)
+        held, beside = reservation.held(), self._capacity.copy()
+        beside.hold(held)
+        if not (self._fitting(beside) & ~is_short).any():
+            return
         self._capacity.hold(held)
         self._start_fitting(moment, ended, ~is_short)
         self._capacity.give_back(held)
@@ -119,11 +120,10 @@ class _Rollout:
             return known
         unit, ends = self._problem.waiting[head], sorted(self._ends)
         each = [self._held[one] for _, one in ends]
-        freed, offsets = _joined(each), np.cumsum([0, *(one[0].size for one in each)])
+        freed, offsets = _joined(each), np.cumsum([0, *(one.shape[1] for one in each)])
 
         def freed_by(count: int) -> Amounts:
-            upto = int(offsets[count])
-            return freed[0][:upto], freed[1][:upto], freed[2][:upto]
+            return freed[:, : int(offsets[count])]
 
         count = bisect_left(
             range(len(ends)),
@@ -141,7 +141,7 @@ class _Rollout:
         """Start what fits of these units, in order."""
         after = 0
         while True:
-            places = (self._fitting() & wanted)[after:].nonzero()[0]
+            places = (self._fitting(self._capacity) & wanted)[after:].nonzero()[0]
             if not places.size:
                 return
             place = after + int(places[0])
@@ -151,9 +151,9 @@ class _Rollout:
             if taken is not None:
                 self._start(place, moment, ended, taken)
 
-    def _fitting(self) -> BoolArray:
+    def _fitting(self, capacity: RolloutCapacity) -> BoolArray:
         """What has not started, and of which every part fits by itself."""
-        enough = self._capacity.most()[self._key, self._shape] >= self._pods
+        enough = capacity.most()[self._key, self._shape] >= self._pods
         fitting: BoolArray = np.logical_and.reduceat(enough, self._first_part)
         return fitting
 
@@ -172,7 +172,10 @@ def estimate_starts(problem: ForecastProblem, seed: int = 0, rollouts: int = ROL
     if not problem.waiting:
         return []
     run_times = _drawn(problem, seed, rollouts)
-    own = [_amounts(unit.resources, unit.rows, unit.amounts) for unit in problem.running]
+    own = [
+        np.array((unit.resources, unit.rows, unit.amounts), dtype=np.int64).reshape(3, -1)
+        for unit in problem.running
+    ]
     capacity = RolloutCapacity(problem)
     starts, awaited = [], []
     for number in range(rollouts):
@@ -207,16 +210,8 @@ def _drawn(problem: ForecastProblem, seed: int, rollouts: int) -> FloatArray:
     return np.array(rows).T
 
 
-def _amounts(resources: tuple[int, ...], rows: tuple[int, ...], amounts: tuple[int, ...]) -> Amounts:
-    found: list[IntArray] = [np.array(one, dtype=np.int64) for one in (resources, rows, amounts)]
-    return found[0], found[1], found[2]
-
-
 def _joined(amounts: Sequence[Amounts]) -> Amounts:
-    if not amounts:
-        return _amounts((), (), ())
-    resources, rows, freed = (np.concatenate(column) for column in zip(*amounts, strict=True))
-    return resources, rows, freed
+    return np.concatenate(amounts, axis=1) if amounts else np.zeros((3, 0), dtype=np.int64)
 
 
 def _most_often(which: IntArray) -> int | None:

@@ -55,13 +55,12 @@ class ForecastProblem(msgspec.Struct, frozen=True):
     def free_amounts(self) -> IntArray:
         return np.frombuffer(self.free, dtype=np.int64).reshape(self.resource_count, self.node_count).copy()
 
-    def all_held(self) -> tuple[IntArray, IntArray, IntArray]:
-        """What everything that runs holds: resource, node and amount."""
+    def all_held(self) -> IntArray:
+        """What everything that runs holds: resources, nodes and amounts, in three rows."""
         resources = [number for one in self.running for number in one.resources]
         rows = [row for one in self.running for row in one.rows]
         amounts = [amount for one in self.running for amount in one.amounts]
-        found = np.array([resources, rows, amounts], dtype=np.int64)
-        return found[0], found[1], found[2]
+        return np.array([resources, rows, amounts], dtype=np.int64)
 
     def openings(self) -> BoolArray:
         rows = [np.frombuffer(one, dtype=np.bool_) for one in self.open_rows]
