@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from posse.cli.simulate.inputs import Request, Work, policies_of, work_of
 from posse.cli.simulate.run import compared
 from posse.engine.forecast.forecast_book import ForecastTally
@@ -34,6 +36,7 @@ TRACES = Path(__file__).parents[2] / "shared" / "traces"
 VENUS = "sensetime-helios-venus-2020/jobs.csv.gz"
 ITP = "microsoft-itp-2021/jobs-cluster0"
 OPENB = "alibaba-openb-2023"
+_MOST_MOVED_SECONDS = 1800.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +107,22 @@ def hosts(scenario: Scenario, folder: Path) -> list[Node]:
 
 
 def waits(
-    scenario: Scenario, policy: str, folder: Path, *, limits: int = 0, forecasts: bool = False
+    scenario: Scenario,
+    policy: str,
+    folder: Path,
+    *,
+    limits: int = 0,
+    moved: int = 0,
+    forecasts: bool = False,
 ) -> tuple[str, str, str]:
     """Mean waits in hours, all jobs and large gangs; which forecasts held; and the digest.
 
-    `limits` is the seed with which limits are drawn; without it run times are learned.
+    `limits` is the seed with which limits are drawn; without it run times are learned. `moved` is the seed
+    with which arrivals are moved, if they are.
     """
     request, given = work(scenario, folder)
+    if moved:
+        given = replace(given, jobs=moved_arrivals(given.jobs, moved))
     if limits:
         given = replace(given, jobs=with_limits(given.jobs, limits))
     asked = replace(request, policies=(policy,), forecasts=forecasts)
@@ -119,6 +131,12 @@ def waits(
     assert figures.started == figures.jobs, f"{figures.jobs - figures.started} jobs never started"  # noqa: S101
     held = _held(run.forecasts) if run.forecasts is not None else ""
     return f"{figures.mean_wait / 3600:.2f} / {figures.mean_wait_large / 3600:.2f}", held, run.record.digest
+
+
+def moved_arrivals(jobs: Sequence[TracedJob], seed: int) -> list[TracedJob]:
+    draws = np.random.default_rng(seed).uniform(0.0, _MOST_MOVED_SECONDS, len(jobs)).tolist()
+    found = [replace(job, submit=job.submit + later) for job, later in zip(jobs, draws, strict=True)]
+    return sorted(found, key=lambda job: job.submit)
 
 
 def _held(tally: ForecastTally) -> str:
@@ -169,6 +187,13 @@ def main(words: Sequence[str] | None = None) -> None:
         "--policy", action="append", choices=("fifo", "greedy", "backfill", "shortest-expected")
     )
     parser.add_argument("--limits", type=int, default=0, metavar="SEED", help="Draw run-time limits.")
+    parser.add_argument(
+        "--move",
+        type=int,
+        default=0,
+        metavar="SEED",
+        help="Move every arrival by up to half an hour: what changes by that is chance.",
+    )
     parser.add_argument("--forecasts", action="store_true", help="Forecast starts, and say how many held.")
     parser.add_argument("--traces", type=Path, default=TRACES)
     given = parser.parse_args(words)
@@ -186,7 +211,12 @@ def main(words: Sequence[str] | None = None) -> None:
                 break
             scenario = SCENARIOS[name]
             found, held, digest = waits(
-                scenario, policy, given.traces, limits=given.limits, forecasts=given.forecasts
+                scenario,
+                policy,
+                given.traces,
+                limits=given.limits,
+                moved=given.move,
+                forecasts=given.forecasts,
             )
             spent, said = time.process_time() - begin, scenario.orientation.get(policy, "")
             print(

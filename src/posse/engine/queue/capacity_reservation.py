@@ -31,7 +31,10 @@ class CapacityReservation:
     begins: float = math.inf
     """When the entry is expected to start, and what ends before may pass. Infinite where that is unknown."""
     planned: tuple[ReservedShare, ...] = ()
-    """Where it is expected to start; some of that is still to become free, and need not be held."""
+    """Where it is expected to start; some of that is still to become free, and need not be held.
+
+    For a very large gang more is held, on other nodes too.
+    """
 
     @property
     def is_dated(self) -> bool:
@@ -39,7 +42,7 @@ class CapacityReservation:
 
     @property
     def rows(self) -> IntArray:
-        return np.unique(np.array([share.row for share in self.planned or self.shares], dtype=np.int64))
+        return np.unique(np.array([share.row for share in (*self.planned, *self.shares)], dtype=np.int64))
 
     @property
     def resources(self) -> dict[int, None]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posse.engine.nodes.arrays import IntArray
+from posse.engine.nodes.arrays import BoolArray, IntArray
 from posse.engine.nodes.node_table import load_of
 from posse.engine.queue.backlog import Key
 from posse.engine.queue.capacity_reservation import ReservedShare
@@ -43,6 +43,8 @@ class ExpectedEnds:
         """What they free, in the same order: resource, row and amount."""
         self._offsets = [0]
         """How many of these amounts the first so many pods free."""
+        self.is_uncertain: BoolArray = np.zeros(0, dtype=np.bool_)
+        """By row: whether the end of any pod there is expected, and no limit ends it."""
 
     def renew(self, now: float) -> None:
         """Expect ends for what runs now. Expectations that are over, or far older by now, are made again."""
@@ -58,8 +60,11 @@ class ExpectedEnds:
         ends.sort(key=lambda one: one[:2])
         self._ends = [end for end, _, _ in ends]
         row_of, amounts, self._offsets = self._state.nodes.row_of, [], [0]
+        self.is_uncertain = np.zeros(self._state.nodes.alive.size, dtype=np.bool_)
         for _, _, record in ends:
             row = row_of[record.node]
+            if record.pod.spec.active_deadline_seconds is None:
+                self.is_uncertain[row] = True
             amounts += [(index, row, amount) for index, amount in record.pod_class.requests]
             self._offsets.append(len(amounts))
         self._amounts = np.array(amounts, dtype=np.int64).reshape(-1, 3).T

@@ -10,12 +10,13 @@ from posse.engine.groups.tree import root_of
 from posse.engine.keys import GroupKey
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.queue.backlog import Backlog, Key, Waiting
-from posse.engine.queue.capacity_reservation import CapacityReservation, usage_of
+from posse.engine.queue.capacity_reservation import CapacityReservation, ReservedShare, usage_of
 from posse.engine.queue.entry_size import EntrySizes
 from posse.engine.queue.expected_ends import ExpectedEnds, Placing, StartPlan
 from posse.engine.queue.policies import (
     PRIORITY_FIFO,
     QueuePolicy,
+    holds_widely,
     idle_seconds,
     may_reserve,
     rank,
@@ -23,6 +24,7 @@ from posse.engine.queue.policies import (
 )
 from posse.engine.queue.reservation_plan import planned, preempts, shares_of
 from posse.engine.queue.run_times import UNKNOWN_RUN_TIME, ExpectedRunTime, RunTimes
+from posse.engine.queue.wide_hold import held_widely
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.pod_record import PodRecord
 
@@ -107,9 +109,16 @@ class Lookahead:
         self._undated.pop(entry.key, None)
         if self._idle_part(found) * (found.begins - now) > idle_seconds(policy, entry, now):
             return None
-        return CapacityReservation(
-            entry.key, entry.priority, math.inf, found.held, found.begins, found.planned
-        )
+        held = self._held_widely(entry, found) if holds_widely(policy, entry) else found.held
+        return CapacityReservation(entry.key, entry.priority, math.inf, held, found.begins, found.planned)
+
+    def _held_widely(self, entry: Waiting, plan: StartPlan) -> tuple[ReservedShare, ...]:
+        """A gang that starts in one domain, or a tree, is held what it is planned to use."""
+        root = root_of(self._groups, entry.key) if isinstance(entry.key, GroupKey) else None
+        part = root.top if root is not None else None
+        if part is None or part.children or part.topology_key:
+            return plan.held
+        return held_widely(self._state, plan, part.own_unattached(), self._ends.is_uncertain)
 
     def _idle_part(self, plan: StartPlan) -> float:
         """Which part of what the entry needs is held until then, by the resource of which it takes most."""

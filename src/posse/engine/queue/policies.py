@@ -16,6 +16,8 @@ LARGE_SHARE = 0.04
 """Entries that take more of the cluster hardly start by chance: they age by the square of the excess."""
 RESERVED_SHARE = 0.02
 """Groups that take less of the cluster find room by themselves, until they have waited long."""
+WIDE_SHARE = 0.25
+"""For entries that take more of the cluster, and have waited long, more is held than the nodes they need."""
 _AGED = -1.0
 
 
@@ -71,6 +73,11 @@ def reserves_for(policy: QueuePolicy, entry: Waiting) -> bool:
     if not policy.is_by_run_time:
         return policy.looks_ahead
     return entry.size > 1 and entry.share >= RESERVED_SHARE
+
+
+def holds_widely(policy: QueuePolicy, entry: Waiting) -> bool:
+    """Whether capacity is held for the entry on all nodes that it could start on."""
+    return policy.is_by_run_time and entry.rank == _AGED and entry.share > WIDE_SHARE
 
 
 def idle_seconds(policy: QueuePolicy, entry: Waiting, now: float) -> float:

@@ -193,6 +193,26 @@ def test_capacity_is_held_for_no_longer_than_a_gang_has_waited_times_its_share()
     assert [one.key.name for one in reservations(driver)] == ["g1"]
 
 
+@pytest.mark.parametrize(
+    ("limits", "passes"), [({}, []), ({"active_deadline_seconds": 10 * HOUR}, ["lasts"])]
+)
+def test_for_a_very_large_gang_more_is_held_than_the_nodes_it_needs(limits, passes):
+    driver = driver_with("shortest-expected", *nodes(4, cpu="4"))
+    for number in (1, 2):
+        running(driver, f"short-{number}", "2h", cpu="3")
+    for number in (1, 2):
+        running(driver, f"long-{number}", "10h", cpu="3", **limits)
+    driver.see(gang(minimum=2), *pods(2, cpu="4", group="g1"))
+    driver.decide()
+    driver.decide(after=OVERTAKEN_SECONDS * (LARGE_SHARE / 0.5) ** 2)
+    (found,) = reservations(driver)
+    assert len(found.planned) == 2
+    driver.see(lasting(pod("lasts", cpu="1"), "5h"))
+    assert list(driver.bind()) == passes
+    driver.see(lasting(pod("ends-before", cpu="1"), "1h"))
+    assert list(driver.bind()) == ["ends-before"]
+
+
 def test_a_gang_for_which_nothing_is_held_yet_gets_no_reservation_without_a_date():
     driver = driver_with("shortest-expected", *nodes(40, cpu="1"))
     for number in range(38):
