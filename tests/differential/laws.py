@@ -108,7 +108,7 @@ def kept_amounts(engine):
     amounts = Counter()
     for share in kept.shares if kept else ():
         for index, amount in share.load.requests:
-            amounts[index, share.row] += share.pods * amount
+            amounts.update({(index, row): share.pods * amount for row in share.rows.tolist()})
     return amounts
 
 

@@ -7,20 +7,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from posse.engine.nodes.arrays import IntArray
-from posse.engine.nodes.node_table import Load
+from posse.engine.nodes.node_table import Load, load_of
 from posse.engine.queue.backlog import Key
 
+_NO_ROWS = np.zeros(0, dtype=np.int64)
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ReservedShare:
-    """A number of pods of one class on one row."""
+    """The same number of pods of one class on each of these rows."""
 
-    row: int
+    rows: IntArray
     load: Load
     pods: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CapacityReservation:
     key: Key
     priority: int
@@ -42,7 +44,8 @@ class CapacityReservation:
 
     @property
     def rows(self) -> IntArray:
-        return np.unique(np.array([share.row for share in (*self.planned, *self.shares)], dtype=np.int64))
+        shares = (*self.planned, *self.shares)
+        return np.unique(np.concatenate([_NO_ROWS, *(share.rows for share in shares)]))
 
     @property
     def resources(self) -> dict[int, None]:
@@ -57,6 +60,19 @@ class CapacityReservation:
 def usage_of(shares: Sequence[ReservedShare], shape: tuple[int, ...]) -> IntArray:
     total = np.zeros(shape, dtype=np.int64)
     for share in shares:
-        for index, amount in share.load.requests:
-            total[index, share.row] += amount * share.pods
+        total[share.load.lines, share.rows] += share.load.amounts * share.pods
     return total
+
+
+def shares_of_amounts(amounts: IntArray) -> tuple[ReservedShare, ...]:
+    """What is above zero of these amounts, by resource and row. Rows of equal amounts are one share."""
+    rows = np.flatnonzero(np.any(amounts > 0, axis=0))
+    if not rows.size:
+        return ()
+    kinds, which = np.unique(np.maximum(amounts[:, rows], 0), axis=1, return_inverse=True)
+    order = np.argsort(which, kind="stable")
+    alike = np.split(rows[order], np.cumsum(np.bincount(which))[:-1])
+    return tuple(
+        ReservedShare(own, load_of([(index, one) for index, one in enumerate(kind) if one > 0], (0, 0)), 1)
+        for own, kind in zip(alike, kinds.T.tolist(), strict=True)
+    )

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from posse.engine.nodes.arrays import BoolArray, IntArray
-from posse.engine.nodes.node_table import load_of
 from posse.engine.queue.backlog import Key
-from posse.engine.queue.capacity_reservation import ReservedShare
+from posse.engine.queue.capacity_reservation import ReservedShare, shares_of_amounts, usage_of
 from posse.engine.queue.run_times import RunTimes, started_at
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.pod_record import PodRecord
@@ -94,7 +93,8 @@ class ExpectedEnds:
         freed = self._freed(count, free.shape)
         planned = tuple(place(free + freed) or ())
         begins = self._ends[count - 1] if count else now
-        return StartPlan(begins, planned, tuple(_held(planned, np.maximum(freed - taken, 0))))
+        held = shares_of_amounts(usage_of(planned, free.shape) - np.maximum(freed - taken, 0))
+        return StartPlan(begins, planned, held)
 
     def _fewest_ends(self, free: IntArray, place: Placing) -> int | None:
         if not place(free + self._freed(len(self._ends), free.shape)):
@@ -113,18 +113,3 @@ class ExpectedEnds:
         resources, rows, amounts = self._amounts[:, : self._offsets[count]]
         np.add.at(freed, (resources, rows), amounts)
         return freed
-
-
-def _held(planned: Sequence[ReservedShare], freed: IntArray) -> list[ReservedShare]:
-    needed: dict[int, dict[int, int]] = {}
-    for share in planned:
-        there = needed.setdefault(share.row, {})
-        for index, amount in share.load.requests:
-            there[index] = there.get(index, 0) + amount * share.pods
-    held: list[ReservedShare] = []
-    for row, there in needed.items():
-        amounts = [(index, amount - int(freed[index, row])) for index, amount in sorted(there.items())]
-        rest = [(index, amount) for index, amount in amounts if amount > 0]
-        if rest:
-            held.append(ReservedShare(row, load_of(rest, (0, 0)), 1))
-    return held

@@ -140,7 +140,8 @@ def _is_requested(root: Root, reservation: CapacityReservation) -> bool:
     for record in root.members.values():
         left.update(dict(record.pod_class.requests))
     for share in reservation.shares:
-        left.subtract({index: amount * share.pods for index, amount in share.load.requests})
+        pods = share.pods * share.rows.size
+        left.subtract({index: amount * pods for index, amount in share.load.requests})
     return all(amount >= 0 for amount in left.values())
 
 

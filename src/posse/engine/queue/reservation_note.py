@@ -1,6 +1,7 @@
 """The reserved capacity of a group as text: an annotation on its object, for other processes to read."""
 
 import msgspec
+import numpy as np
 from msgspec.structs import replace
 
 from posse.engine.groups.forms import WORKLOAD_REF
@@ -35,9 +36,10 @@ def note_of(state: ClusterState, reservation: CapacityReservation) -> str:
     names, resources = state.nodes.names, state.nodes.resource_names
     held: dict[int, dict[str, int]] = {}
     for share in reservation.shares:
-        there = held.setdefault(share.row, {})
-        for index, amount in share.load.requests:
-            there[resources[index]] = there.get(resources[index], 0) + amount * share.pods
+        for row in share.rows.tolist():
+            there = held.setdefault(row, {})
+            for index, amount in share.load.requests:
+                there[resources[index]] = there.get(resources[index], 0) + amount * share.pods
     alike: dict[tuple[tuple[str, int], ...], list[str]] = {}
     for row, there in held.items():
         alike.setdefault(tuple(sorted(there.items())), []).append(names[row])
@@ -78,14 +80,14 @@ def reservation_of(
             return None
         indexes = {name: state.nodes.resource_index.get(name) for name in requests}
         indexed = sorted((index, requests[name]) for name, index in indexes.items() if index is not None)
-        if len(indexed) < len(requests):
+        if len(indexed) < len(requests) or not indexed:
             return None
         load = load_of(indexed, (requests.get(CPU, 0), requests.get(MEMORY, 0)))
-        for node in one.nodes:
-            row = state.nodes.row_of.get(node)
-            if row is None:
-                return None
-            shares.append(ReservedShare(row, load, 1))
+        rows = [state.nodes.row_of.get(node) for node in dict.fromkeys(one.nodes)]
+        found = [row for row in rows if row is not None]
+        if len(found) < len(rows):
+            return None
+        shares.append(ReservedShare(np.array(found, dtype=np.int64), load, 1))
     try:
         until = parse_timestamp(note.until)
     except ValueError:

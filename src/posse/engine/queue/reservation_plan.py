@@ -74,7 +74,7 @@ def _planned_pods(
     shares: list[ReservedShare] = []
     for scheduling_class, records in classes_of(state, part.own_unattached()):
         found = shares_of(state, scheduling_class, records[:missing], free, is_tight=is_tight)
-        missing -= sum(share.pods for share in found)
+        missing -= sum(share.pods * share.rows.size for share in found)
         shares += found
         if missing <= 0:
             return shares
@@ -119,5 +119,4 @@ def shares_of(
     rows, pods = rows[pods > 0], pods[pods > 0]
     for index, wanted in pod_class.requests:
         free[index, rows] -= pods * wanted
-    taken = zip(rows.tolist(), pods.tolist(), strict=True)
-    return [ReservedShare(row, pod_class.load, number) for row, number in taken]
+    return [ReservedShare(rows[pods == one], pod_class.load, one) for one in np.unique(pods).tolist()]

@@ -282,7 +282,7 @@ class StarvationGuard:
 
     def _count(self, reservation: CapacityReservation, sign: int) -> None:
         for share in reservation.shares:
-            self._state.nodes.change_usage_of_row(share.row, share.load, sign * share.pods)
+            self._state.nodes.change_usage(share.rows, share.load, sign * share.pods)
         self._state.nodes.touch_all(reservation.rows.tolist())
 
 

@@ -9,9 +9,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from posse.engine.nodes.arrays import BoolArray, IntArray
-from posse.engine.nodes.node_table import load_of
 from posse.engine.placement.search.fill import classes_of
-from posse.engine.queue.capacity_reservation import ReservedShare
+from posse.engine.queue.capacity_reservation import ReservedShare, shares_of_amounts, usage_of
 from posse.engine.queue.expected_ends import StartPlan
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.pod_record import PodRecord
@@ -27,9 +26,7 @@ def held_widely(
     usable = _usable(state, list(records))
     free = np.maximum(state.nodes.allocatable - state.nodes.requested, 0)
     wide = np.where(is_uncertain, np.minimum(usable, free), 0)
-    rows = np.flatnonzero(wide.any(axis=0)).tolist()
-    planned = [share for share in plan.held if not wide[:, share.row].any()]
-    return (*planned, *(_share(row, wide[:, row]) for row in rows))
+    return shares_of_amounts(np.maximum(usage_of(plan.held, wide.shape), wide))
 
 
 def _usable(state: ClusterState, records: list[PodRecord]) -> IntArray:
@@ -44,8 +41,3 @@ def _usable(state: ClusterState, records: list[PodRecord]) -> IntArray:
         for index, wanted in pod_class.requests:
             np.maximum(usable[index], room * wanted, out=usable[index])
     return usable
-
-
-def _share(row: int, amounts: IntArray) -> ReservedShare:
-    requests = [(index, amount) for index, amount in enumerate(amounts.tolist()) if amount > 0]
-    return ReservedShare(row, load_of(requests, (0, 0)), 1)

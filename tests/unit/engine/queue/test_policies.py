@@ -206,7 +206,7 @@ def test_for_a_very_large_gang_more_is_held_than_the_nodes_it_needs(limits, pass
     driver.decide()
     driver.decide(after=OVERTAKEN_SECONDS * (LARGE_SHARE / 0.5) ** 2)
     (found,) = reservations(driver)
-    assert len(found.planned) == 2
+    assert found.begins - driver.now < 2 * HOUR
     driver.see(lasting(pod("lasts", cpu="1"), "5h"))
     assert list(driver.bind()) == passes
     driver.see(lasting(pod("ends-before", cpu="1"), "1h"))

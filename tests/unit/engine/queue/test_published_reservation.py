@@ -111,7 +111,9 @@ def test_a_note_that_the_owner_wrote_lasts_no_longer_than_any_other():
     assert sorted(placements(successor.decide(after=RESERVATION_SECONDS))) == ["s1", "s2"]
 
 
-@pytest.mark.parametrize("requests", [{"cpu": "2"}, {"cpu": "1", "memory": "1Gi"}, {"example.com/gpu": "1"}])
+@pytest.mark.parametrize(
+    "requests", [{"cpu": "2"}, {"cpu": "1", "memory": "1Gi"}, {"example.com/gpu": "1"}, {}]
+)
 def test_a_note_that_names_more_than_the_members_request_counts_for_nothing(requests):
     successor = Driver(*NODES, *THERE, forged("2100-01-01T00:00:00Z", requests), *MEMBERS, *SMALL_GANG)
     assert sorted(placements(successor.decide())) == ["s1", "s2"]
