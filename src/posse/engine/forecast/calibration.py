@@ -4,6 +4,9 @@ Rollouts know nothing of jobs that arrive, of nodes that fail and of much else. 
 moved by a margin of their own, as a factor of the wait. An end that was too narrow moves outwards by a large
 step, one that held moves inwards by a small one, such that in the long run each end is exceeded in one of ten
 forecasts, whatever the reason.
+
+Where many jobs wait, hundreds of forecasts have the same margins before the first of them is known to hold or
+not. Large steps would then move the margins from one extreme to the other, so steps become smaller.
 """
 
 import math
@@ -14,7 +17,9 @@ BAND = 0.8
 """The share of starts that a band should hold."""
 BEYOND = (1 - BAND) / 2
 """The share of starts that may be before a band, and after it."""
-_STEP = 0.4
+_FIRST_STEP, _LAST_STEP = 0.4, 0.02
+_HALVED_AFTER = 100
+"""After so many forecasts, a step is half as large as the first one."""
 _OFFSET_SECONDS = 300.0
 """Added to waits before they are compared: what waits is tried again after five minutes at the latest."""
 _FIRST_MARGIN = 0.5
@@ -26,6 +31,8 @@ class Calibration(msgspec.Struct):
 
     early: float = _FIRST_MARGIN
     late: float = _FIRST_MARGIN
+    learned: int = 0
+    """The number of forecasts learned from."""
 
     def widened(self, low: float, high: float) -> tuple[float, float]:
         """The band of a wait, in seconds, of which rollouts say that it is between low and high."""
@@ -36,11 +43,13 @@ class Calibration(msgspec.Struct):
 
     def learn(self, *, was_early: bool, was_late: bool) -> None:
         """A start was before its band, after it, or inside."""
+        step = max(_LAST_STEP, _FIRST_STEP / (1 + self.learned / _HALVED_AFTER))
+        self.learned += 1
         if not was_late:
-            self.early = _moved(self.early, was_exceeded=was_early)
-        self.late = _moved(self.late, was_exceeded=was_late)
+            self.early = _moved(self.early, step, was_exceeded=was_early)
+        self.late = _moved(self.late, step, was_exceeded=was_late)
 
 
-def _moved(margin: float, *, was_exceeded: bool) -> float:
-    moved = margin + _STEP * (1 - BEYOND if was_exceeded else -BEYOND)
+def _moved(margin: float, step: float, *, was_exceeded: bool) -> float:
+    moved = margin + step * (1 - BEYOND if was_exceeded else -BEYOND)
     return min(max(moved, -_MAX_MARGIN), _MAX_MARGIN)

@@ -123,6 +123,17 @@ def test_each_end_is_exceeded_in_one_of_ten_forecasts_in_the_long_run():
     assert late / 2000 == pytest.approx(0.1, abs=0.02)
 
 
+def test_bands_hold_where_hundreds_of_forecasts_are_made_before_the_first_is_known_to_hold():
+    calibration, late = Calibration(), 0
+    for burst in range(40):
+        low, high = calibration.widened(1000, 1100)
+        waits = [1000.0 * 2 ** (1 + 2 * ((burst * 500 + number) * 0.618 % 1)) for number in range(500)]
+        late += sum(wait > high for wait in waits)
+        for wait in waits:
+            calibration.learn(was_early=wait < low, was_late=wait > high)
+    assert late / (40 * 500) == pytest.approx(0.1, abs=0.03)
+
+
 def test_the_book_counts_what_came_true():
     book = ForecastBook()
     names = [GroupKey("n", str(number)) for number in range(4)]
