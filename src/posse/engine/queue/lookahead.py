@@ -104,7 +104,8 @@ class Lookahead:
             self._is_outdated = False
         found = self._ends.plan(self._still_to_come(dated), place, now)
         if found is None:
-            self._undated[entry.key] = None
+            if self._ends.plan(-self._held(dated), place, now) is None:
+                self._undated[entry.key] = None
             return None
         self._undated.pop(entry.key, None)
         if self._idle_part(found) * (found.begins - now) > idle_seconds(policy, entry, now):
@@ -128,6 +129,10 @@ class Lookahead:
         )
         most = int(np.argmax(planned / np.maximum(nodes.allocatable.sum(axis=1), 1)))
         return float(held[most] / max(int(planned[most]), 1))
+
+    def _held(self, others: Sequence[CapacityReservation]) -> IntArray:
+        shape = self._state.nodes.requested.shape
+        return sum((one.usage(shape) for one in others), np.zeros(shape, dtype=np.int64))
 
     def _still_to_come(self, others: Sequence[CapacityReservation]) -> IntArray:
         """What others wait for beside what is held for them already."""

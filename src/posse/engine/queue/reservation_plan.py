@@ -22,12 +22,15 @@ def preempts(root: Root) -> bool:
     return any(record.nominated for record in root.members.values())
 
 
-def plan_beside_higher(state: ClusterState, root: Root) -> tuple[ReservedShare, ...]:
-    """Where its minimum would fit without pods of equal or lower priority; empty if not even then."""
+def plan_beside_higher(state: ClusterState, root: Root, taken: IntArray) -> tuple[ReservedShare, ...]:
+    """Where its minimum would fit without pods of equal or lower priority; empty if not even then.
+
+    `taken` is planned for entries that come before it.
+    """
     part = root.top
     if part is None or part.is_started:
         return ()
-    free = state.nodes.allocatable - state.usage.above(root.priority)
+    free = state.nodes.allocatable - state.usage.above(root.priority) - taken
     _take_own(state, root, free)
     return tuple(planned(state, part, None, free) or ())
 

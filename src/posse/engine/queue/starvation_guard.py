@@ -20,8 +20,9 @@ from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.part import Root
 from posse.engine.groups.tree import root_of
 from posse.engine.keys import GroupKey
+from posse.engine.nodes.arrays import IntArray
 from posse.engine.queue.backlog import Backlog, Key, Waiting
-from posse.engine.queue.capacity_reservation import CapacityReservation
+from posse.engine.queue.capacity_reservation import CapacityReservation, usage_of
 from posse.engine.queue.lookahead import Lookahead
 from posse.engine.queue.reservation_plan import plan_beside_higher, preempts
 from posse.engine.state.cluster_state import ClusterState
@@ -261,12 +262,22 @@ class StarvationGuard:
         for entry in sorted(due, key=Waiting.order):
             group = root_of(self._groups, entry.key) if isinstance(entry.key, GroupKey) else None
             is_possible = group is not None and not preempts(group)
-            shares = plan_beside_higher(self._state, group) if group is not None and is_possible else ()
+            taken = self._planned_before(entry)
+            shares = plan_beside_higher(self._state, group, taken) if group is not None and is_possible else ()
             if group is not None and shares:
                 until = self._unfinished.pop(group.key, now + RESERVATION_SECONDS)
                 self._put(CapacityReservation(group.key, entry.priority, until, shares))
                 return
             self._ended[entry.key] = now
+
+    def _planned_before(self, entry: Waiting) -> IntArray:
+        """What dated reservations of entries that come before this one are planned to use."""
+        planned = np.zeros(self._state.nodes.requested.shape, dtype=np.int64)
+        for one in self.reservations:
+            holder = self._backlog.get(one.key)
+            if one.is_dated and holder is not None and holder.order() < entry.order():
+                planned += usage_of(one.planned, planned.shape)
+        return planned
 
     def _put(self, reservation: CapacityReservation) -> None:
         self.reservations.append(reservation)

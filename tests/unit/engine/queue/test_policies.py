@@ -133,6 +133,20 @@ def test_where_nothing_is_known_the_reservation_is_undated_and_lapses():
     assert reservations(driver) == []
 
 
+@pytest.mark.parametrize("run_time", ["5h", "unknown"])
+def test_no_reservation_without_a_date_takes_what_was_reserved_before(run_time):
+    driver = driver_with("backfill", *nodes(4, cpu="1"))
+    for number in (1, 2):
+        running(driver, f"r{number}", "2h", cpu="1")
+    driver.see(gang(minimum=4), *(lasting(one, "3h") for one in pods(4, cpu="1", group="g1")))
+    driver.decide()
+    driver.see(gang("behind", 1), lasting(pod("b1", cpu="1", group="behind"), run_time))
+    driver.decide(after=60.0)
+    running(driver, "passes", "30m", cpu="1")
+    driver.decide(after=UNDATED_PATIENCE_SECONDS + 1)
+    assert [one.key.name for one in reservations(driver)] == ["g1"]
+
+
 def test_where_nothing_is_known_small_gangs_get_a_reservation_without_a_date():
     blocks = [pod(f"s{i}", cpu="100", on=f"n{i}") for i in (1, 2)]
     driver = driver_with("shortest-expected", *nodes(2, cpu="100"), *blocks)
