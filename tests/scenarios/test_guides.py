@@ -412,6 +412,7 @@ PLAN_CODES = {
     "--drain rack=rack-1": 0,
     "--drain rack=rack-1 --drain rack=rack-2": 3,
     "--make-room-for podgroup/sextet": 0,
+    "--make-room-for podgroup/sextet --apply": 0,
 }
 
 
@@ -429,8 +430,9 @@ def test_plans_are_told_as_their_guide_says(cluster, tmp_path):
         answer = posse_command.posse(*words, *where, codes=(code,))
         if line == "posse plan -f examples/gang-too-big.yaml" or ("plan" in line and "--snapshot" in line):
             assert answer == table
-        elif "--make-room-for" in line:
+        elif line.endswith("--make-room-for podgroup/sextet"):
             assert answer == told(page)[-1]
+    wait_until(lambda: running(cluster, "sextet") == 6, "the gang of six in place of the gang of four")
     assert running(cluster, "colossus") == 0
 
 

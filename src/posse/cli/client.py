@@ -71,8 +71,10 @@ class ApiClient:
     def patch(self, path: str, obj: Json) -> Json:
         return self._exchange("PATCH", f"{path}{STRICT}", obj, {"Content-Type": STRATEGIC_MERGE})
 
-    def delete(self, path: str) -> Json:
-        return self._exchange("DELETE", path, None, {})
+    def delete(self, path: str, uid: str = "") -> Json:
+        """With a uid, only the object that has it: another of the same name stays."""
+        body = {"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": {"uid": uid}} if uid else None
+        return self._exchange("DELETE", path, body, {"Content-Type": JSON} if body else {})
 
     def _exchange(self, method: str, path: str, body: Json | None, headers: dict[str, str]) -> Json:
         return _judged(*self._send(method, path, body, headers))

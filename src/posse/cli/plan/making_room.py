@@ -1,17 +1,20 @@
 """`posse plan --make-room-for`: the fewest gangs to stop so that a group starts, and what becomes of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
 import typer
 
+from posse.cli.client import ApiClient
 from posse.cli.configuration_file import rules_in_force
 from posse.cli.explain.targets import groups_meant, parse_target
 from posse.cli.output import Output, print_data
+from posse.cli.plan.applied_room import check_budgets, stop_gangs
 from posse.cli.plan.trial import settle, submit
 from posse.cli.problems import Misuse, Problem
 from posse.cli.reading.cluster_reader import Survey, survey_cluster
-from posse.cli.reading.sources import ClusterSource
+from posse.cli.reading.sources import ApiSource, ClusterSource
 from posse.cli.session import Rules
 from posse.cli.tables import aligned
 from posse.engine.events import Observed, Vanished
@@ -21,6 +24,7 @@ from posse.model.pod import Pod
 from posse.solver.making_room import RoomPlan, fewest_stopped
 
 STARTS_AGAIN, WAITS = "starts again on other nodes", "waits"
+NOTHING_CHANGED = "Nothing has been changed."
 TAKES_BACK = "would preempt it: has a higher priority, so stop it for good"
 
 
@@ -42,20 +46,52 @@ class RoomReport:
     """Whether the group starts in their place; others that wait may come first."""
 
 
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A plan, and the pods that it stops."""
+
+    report: RoomReport
+    group: GroupKey
+    victims: tuple[Pod, ...]
+
+
 def show_room(source: ClusterSource, named: str, namespace: str, rules: Rules, output: Output) -> None:
     """Exit: 0 if the group starts in place of what is stopped, 3 otherwise."""
-    report = room_report(
-        survey_cluster(source, rules_in_force(rules, source)), named, namespace, source.now()
-    )
-    if output.is_data:
-        print_data(msgspec.to_builtins(report), output)
-    else:
-        for line in room_lines(report):
-            typer.echo(line)
+    report = room_for(source, named, namespace, rules).report
+    _show(report, output, advice_lines(report))
     raise typer.Exit(0 if report.starts else 3)
 
 
-def room_report(survey: Survey, named: str, namespace: str, now: float) -> RoomReport:
+def make_room(client: ApiClient, named: str, namespace: str | None, rules: Rules, output: Output) -> None:
+    """Show the plan, and carry it out. Exit: 3 if the group would not start; then nothing is stopped."""
+    source = ApiSource(client)
+    found = room_for(source, named, namespace or source.default_namespace, rules)
+    report = found.report
+    takes_back = any(one.then == TAKES_BACK for one in report.stop)
+    is_useful = report.starts and not takes_back
+    if is_useful:
+        check_budgets(client, found.victims)
+    _show(report, output, stopping_lines(report) if is_useful else advice_lines(report))
+    if takes_back:
+        raise Problem("nothing was stopped: what has a higher priority would take the place back")
+    if not report.starts:
+        raise typer.Exit(3)
+    stop_gangs(client, found.group, found.victims, source.now(), lambda text: typer.echo(text, err=True))
+
+
+def _show(report: RoomReport, output: Output, closing: Sequence[str]) -> None:
+    if output.is_data:
+        print_data(msgspec.to_builtins(report), output)
+    else:
+        for line in (*room_lines(report), *closing):
+            typer.echo(line)
+
+
+def room_for(source: ClusterSource, named: str, namespace: str, rules: Rules) -> Room:
+    return room_in(survey_cluster(source, rules_in_force(rules, source)), named, namespace, source.now())
+
+
+def room_in(survey: Survey, named: str, namespace: str, now: float) -> Room:
     """Misuse or Problem: it is no group, does not wait, or nothing that could be stopped helps."""
     target = parse_target(named)
     if not target.forms:
@@ -66,7 +102,8 @@ def room_report(survey: Survey, named: str, namespace: str, now: float) -> RoomR
     what = f"{named.partition('/')[0]} {key.namespace}/{key.name}"
     plan = _plan(survey, key, what)
     pods = {pod.metadata.uid: pod for pod in survey.pods.values()}
-    return _consequences(survey, key, what, plan, pods, now)
+    victims = tuple(pods[uid] for unit in plan.stopped or () for uid in unit.pods)
+    return Room(_consequences(survey, key, what, plan, pods, now), key, victims)
 
 
 def _plan(survey: Survey, key: GroupKey, what: str) -> RoomPlan:
@@ -122,9 +159,22 @@ def room_lines(report: RoomReport) -> list[str]:
     how = "fewer do not suffice, which is proven" if proven else f"at least {report.least} are needed"
     lines = [f"To make room for {report.group}, stop {count} of what runs ({how}):", ""]
     rows = [["GANG", "PODS", "THEN"], *([one.name, str(one.pods), one.then] for one in report.stop)]
-    lines += [*aligned(rows), ""]
-    if report.starts:
-        lines.append(f"Stop all of these first; when {report.group} has started, submit them again.")
-    else:
-        lines.append("Others that wait would take the place before it; see `posse gangs`.")
-    return [*lines, "Nothing has been changed."]
+    return [*lines, *aligned(rows), ""]
+
+
+def advice_lines(report: RoomReport) -> list[str]:
+    """What to do, where nothing is done yet."""
+    if not report.stop:
+        return []
+    if not report.starts:
+        return ["Others that wait would take the place before it; see `posse gangs`.", NOTHING_CHANGED]
+    again = f"when {report.group} has started, submit them again."
+    return [f"Stop all of these first, such as with --apply; {again}", NOTHING_CHANGED]
+
+
+def stopping_lines(report: RoomReport) -> list[str]:
+    """What happens, where they are stopped now."""
+    if not report.stop:
+        return []
+    again = f"submit others again when {report.group} has started."
+    return [f"They are stopped now. Pods that have a controller come back by themselves, and wait; {again}"]

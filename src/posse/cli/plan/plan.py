@@ -13,6 +13,7 @@ from posse.cli.session import (
     SchedulerNameOption,
     SnapshotOption,
     chosen_rules,
+    connected,
 )
 
 CLUSTER, WORKLOAD = "What if the cluster were different", "What if the workload were different"
@@ -77,9 +78,18 @@ MakeRoomOption = Annotated[
 ]
 
 
+ApplyOption = Annotated[
+    bool,
+    typer.Option(
+        "--apply", help="With --make-room-for: stop these gangs now. Without it nothing is changed."
+    ),
+]
+
+
 def plan(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer reads them
     files: FilesOption = None,
     make_room_for: MakeRoomOption = "",
+    apply: ApplyOption = False,
     add_nodes: AddNodesOption = None,
     remove_node: RemoveNodeOption = None,
     drain: DrainOption = None,
@@ -111,6 +121,8 @@ def plan(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer read
 
       posse plan --make-room-for podgroup/x    the fewest to stop so that x starts
 
+      posse plan --make-room-for podgroup/x --apply    ... and stop them now
+
       posse plan -f job.yaml --snapshot cluster.snapshot -o json
     """
     from posse.cli.manifests import read_manifests  # noqa: PLC0415 - takes a while to load
@@ -127,10 +139,18 @@ def plan(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer read
     if make_room_for:
         if files or changes or of or overrides != Overrides():
             raise Misuse("--make-room-for is about the cluster as it is; leave the other questions out")
-        from posse.cli.plan.making_room import show_room  # noqa: PLC0415 - the solver takes long to load
+        from posse.cli.plan.making_room import make_room, show_room  # noqa: PLC0415 - loads the solver
 
+        if apply and snapshot is not None:
+            raise Misuse("--apply stops gangs of a running cluster; leave --snapshot out")
+        if apply:
+            with connected(kubeconfig) as client:
+                make_room(client, make_room_for, namespace, rules, output)
+            return
         with opened(kubeconfig, snapshot) as source:
             show_room(source, make_room_for, namespace or source.default_namespace, rules, output)
+    if apply:
+        raise Misuse("--apply goes with --make-room-for; all other plans change nothing")
     if not files and not changes and not of:
         raise Misuse("say what to plan: -f FILE, or a change of the cluster such as --drain rack=r3")
     if not files and not of and overrides != Overrides():

@@ -12,11 +12,17 @@ from posse.model.pod import Pod
 
 PREEMPTION = "PreemptionByScheduler"
 _FOR = "preempting to accommodate a higher priority "
+_MADE_ROOM_FOR = "stopped by an operator to make room for "
 
 
 def mark_for(preemptor: PodRef | GroupRef) -> str:
     who = preemptor.key if isinstance(preemptor, GroupRef) else preemptor
     return f"{preemptor.scheduler_name}: {_FOR}{described(who)}"
+
+
+def mark_by_operator(group: GroupKey) -> str:
+    """The mark of a gang that is stopped for a group, whatever their priorities."""
+    return f"posse plan: {_MADE_ROOM_FOR}{described(group)}"
 
 
 def described(who: PodRef | GroupKey) -> str:
@@ -39,7 +45,7 @@ def preemptor_named(pod: Pod) -> str:
 
 def preemptor_in(message: str) -> str:
     """Preemptor in the message of a mark, as in `described`; empty if it names none."""
-    name = message.partition(_FOR)[2]
+    name = message.partition(_FOR)[2] or message.partition(_MADE_ROOM_FOR)[2]
     return name if "/" in name else ""
 
 

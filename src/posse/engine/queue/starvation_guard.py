@@ -263,7 +263,9 @@ class StarvationGuard:
             group = root_of(self._groups, entry.key) if isinstance(entry.key, GroupKey) else None
             is_possible = group is not None and not preempts(group)
             taken = self._planned_before(entry)
-            shares = plan_beside_higher(self._state, group, taken) if group is not None and is_possible else ()
+            shares = (
+                plan_beside_higher(self._state, group, taken) if group is not None and is_possible else ()
+            )
             if group is not None and shares:
                 until = self._unfinished.pop(group.key, now + RESERVATION_SECONDS)
                 self._put(CapacityReservation(group.key, entry.priority, until, shares))

@@ -2,10 +2,16 @@
 
 import pytest
 
-from posse.cli.plan.making_room import STARTS_AGAIN, TAKES_BACK, WAITS, room_lines, room_report
+from posse.cli.client import Refused
+from posse.cli.plan.applied_room import check_budgets, stop_gangs
+from posse.cli.plan.making_room import STARTS_AGAIN, TAKES_BACK, WAITS, advice_lines, room_in, room_lines
 from posse.cli.problems import Misuse, Problem
 from posse.cli.reading.cluster_reader import survey_cluster
+from posse.engine.keys import GroupKey
 from posse.engine.options import EngineOptions
+from posse.engine.preemption.marks import preemptor_in
+from posse.model.meta import ObjectMeta
+from posse.model.pod import Pod
 from tests.support.listed_objects import ListedObjects, gang, node, pod
 
 RACK = "topology.posse.dev/rack"
@@ -25,7 +31,7 @@ def report(nodes, running, wanted, named="podgroup/waits", priority=0, **spec):
         groups=[*groups, gang("waits", wanted, **spec)],
         pods=pods,
     )
-    return room_report(survey_cluster(source, EngineOptions()), named, "team", source.now())
+    return room_in(survey_cluster(source, EngineOptions()), named, "team", source.now()).report
 
 
 def test_the_fewest_gangs_are_stopped():
@@ -34,7 +40,7 @@ def test_the_fewest_gangs_are_stopped():
     assert [(one.name, one.pods, one.then) for one in found.stop] == [("podgroup team/large", 2, WAITS)]
     assert (found.least, found.starts) == (1, True)
     assert "stop 1 of what runs (fewer do not suffice, which is proven):" in room_lines(found)[0]
-    assert room_lines(found)[-1] == "Nothing has been changed."
+    assert advice_lines(found)[-1] == "Nothing has been changed."
 
 
 def test_a_gang_that_finds_another_place_starts_again():
@@ -66,3 +72,49 @@ def test_what_is_no_group_is_refused():
 
 def test_the_option_stands_alone(posse):
     assert posse("plan", "--make-room-for", "podgroup/x", "-f", "x.yaml").code == 2
+
+
+def test_what_is_applied_is_a_plan_that_makes_room(posse, tmp_path):
+    answer = posse("plan", "--make-room-for", "podgroup/x", "--apply", "--snapshot", tmp_path / "x.snapshot")
+    assert (answer.code, "leave --snapshot out" in answer.err) == (2, True)
+    answer = posse("plan", "-f", "x.yaml", "--apply")
+    assert (answer.code, "--apply goes with --make-room-for" in answer.err) == (2, True)
+
+
+class Client:
+    """Notes what is asked for, and refuses evictions of the pods that are named."""
+
+    def __init__(self, protected=()):
+        self.protected = protected
+        self.asked = []
+
+    def create(self, path, obj):
+        self.asked.append(("evict", obj["metadata"]["name"], obj["deleteOptions"]["dryRun"]))
+        if obj["metadata"]["name"] in self.protected:
+            raise Refused({"code": 429, "reason": "TooManyRequests", "message": "its budget has no room"})
+
+    def patch(self, path, obj):
+        self.asked.append(("mark", path, obj["status"]["conditions"][0]["message"]))
+
+    def delete(self, path, uid):
+        self.asked.append(("delete", path, uid))
+
+
+VICTIM = Pod(metadata=ObjectMeta(name="v1", namespace="team", uid="u1"))
+PATH = "/api/v1/namespaces/team/pods/v1"
+
+
+def test_a_victim_is_marked_with_the_group_that_it_is_stopped_for_and_then_deleted():
+    client, told = Client(), []
+    stop_gangs(client, GroupKey("team", "waits"), [VICTIM], 0.0, told.append)
+    mark = "posse plan: stopped by an operator to make room for podgroup team/waits"
+    assert client.asked == [("mark", f"{PATH}/status", mark), ("delete", PATH, "u1")]
+    assert told == ["pod team/v1 stopped"]
+    assert preemptor_in(mark) == "podgroup team/waits"
+
+
+def test_a_budget_without_room_is_told_before_anything_is_stopped():
+    client = Client(protected=["v1"])
+    with pytest.raises(Problem, match=r"nothing was stopped: pod team/v1: .*its budget has no room"):
+        check_budgets(client, [VICTIM])
+    assert client.asked == [("evict", "v1", ["All"])]

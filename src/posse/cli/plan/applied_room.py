@@ -1,0 +1,71 @@
+"""Stops gangs to make room for a group: each pod is marked as a victim of the group, and deleted.
+
+The scheduler reads the mark: it waits for all victims of the group, and tries the group when the last is gone.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from posse.cli.client import ApiClient, Refused
+from posse.cli.problems import Problem
+from posse.client.paths import path_of
+from posse.engine.groups.forms import DISRUPTION_TARGET
+from posse.engine.keys import GroupKey
+from posse.engine.preemption.marks import PREEMPTION, mark_by_operator
+from posse.kinds.machinery.errors import NOT_FOUND
+from posse.kinds.registry import POD
+from posse.model.pod import Pod
+from posse.model.timestamps import format_timestamp
+
+Json = dict[str, Any]
+
+
+def check_budgets(client: ApiClient, victims: Sequence[Pod]) -> None:
+    """Problem: a disruption budget forbids that a pod is evicted."""
+    for pod in victims:
+        eviction = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"namespace": pod.metadata.namespace, "name": pod.metadata.name},
+            "deleteOptions": {"dryRun": ["All"]},
+        }
+        try:
+            client.create(_path(pod, "eviction"), eviction)
+        except Refused as refusal:
+            if refusal.code != NOT_FOUND:
+                raise Problem(f"nothing was stopped: {_name(pod)}: {refusal}") from refusal
+
+
+def stop_gangs(
+    client: ApiClient, group: GroupKey, victims: Sequence[Pod], now: float, say: Callable[[str], None]
+) -> None:
+    """Problem: a pod was not stopped; those before it were."""
+    condition = {
+        "type": DISRUPTION_TARGET,
+        "status": "True",
+        "reason": PREEMPTION,
+        "message": mark_by_operator(group),
+        "lastTransitionTime": format_timestamp(now),
+    }
+    for pod in victims:
+        metadata = pod.metadata
+        try:
+            client.patch(_path(pod, "status"), _marked(pod, condition))
+            client.delete(_path(pod), uid=metadata.uid)
+        except Refused as refusal:
+            if refusal.code != NOT_FOUND:
+                raise Problem(f"{_name(pod)} was not stopped: {refusal}; ask for a new plan") from refusal
+        else:
+            say(f"{_name(pod)} stopped")
+
+
+def _marked(pod: Pod, condition: Json) -> Json:
+    return {"metadata": {"uid": pod.metadata.uid}, "status": {"conditions": [condition]}}
+
+
+def _path(pod: Pod, subresource: str = "") -> str:
+    return path_of(POD, "v1", pod.metadata.namespace, pod.metadata.name, subresource)
+
+
+def _name(pod: Pod) -> str:
+    return f"pod {pod.metadata.namespace}/{pod.metadata.name}"
