@@ -1,6 +1,6 @@
 """Stops gangs to make room for a group: each pod is marked as a victim of the group, and deleted.
 
-The scheduler reads the mark: it waits for all victims of the group, and tries the group when the last is gone.
+The scheduler reads the mark: it tries the group when the last of its victims is gone.
 """
 
 from collections.abc import Callable, Sequence

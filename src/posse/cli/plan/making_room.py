@@ -8,9 +8,9 @@ import typer
 
 from posse.cli.client import ApiClient
 from posse.cli.configuration_file import rules_in_force
-from posse.cli.explain.targets import groups_meant, parse_target
 from posse.cli.output import Output, print_data
 from posse.cli.plan.applied_room import check_budgets, stop_gangs
+from posse.cli.plan.groups_named import group_named
 from posse.cli.plan.trial import settle, submit
 from posse.cli.problems import Misuse, Problem
 from posse.cli.reading.cluster_reader import Survey, survey_cluster
@@ -47,7 +47,7 @@ class RoomReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class FoundRoom:
     """A plan, and the pods that it stops."""
 
     report: RoomReport
@@ -87,23 +87,20 @@ def _show(report: RoomReport, output: Output, closing: Sequence[str]) -> None:
             typer.echo(line)
 
 
-def room_for(source: ClusterSource, named: str, namespace: str, rules: Rules) -> Room:
-    return room_in(survey_cluster(source, rules_in_force(rules, source)), named, namespace, source.now())
+def room_for(source: ClusterSource, named: str, namespace: str, rules: Rules) -> FoundRoom:
+    return room_in(source, survey_cluster(source, rules_in_force(rules, source)), named, namespace)
 
 
-def room_in(survey: Survey, named: str, namespace: str, now: float) -> Room:
+def room_in(source: ClusterSource, survey: Survey, named: str, namespace: str) -> FoundRoom:
     """Misuse or Problem: it is no group, does not wait, or nothing that could be stopped helps."""
-    target = parse_target(named)
-    if not target.forms:
-        raise Misuse(f"--make-room-for: {named!r} is not a group, as in podgroup/NAME")
-    key = groups_meant(survey, target, namespace)[0]
+    key = group_named(source, survey, "--make-room-for", named, namespace)
     if key.is_composite:
         raise Misuse("--make-room-for: name one of the groups of the tree, as in podgroup/NAME")
-    what = f"{named.partition('/')[0]} {key.namespace}/{key.name}"
+    what = f"podgroup {key.namespace}/{key.name}"
     plan = _plan(survey, key, what)
     pods = {pod.metadata.uid: pod for pod in survey.pods.values()}
     victims = tuple(pods[uid] for unit in plan.stopped or () for uid in unit.pods)
-    return Room(_consequences(survey, key, what, plan, pods, now), key, victims)
+    return FoundRoom(_consequences(survey, key, what, plan, pods, source.now()), key, victims)
 
 
 def _plan(survey: Survey, key: GroupKey, what: str) -> RoomPlan:

@@ -8,16 +8,16 @@ import msgspec
 import typer
 
 from posse.cli.configuration_file import rules_in_force
-from posse.cli.explain.targets import groups_meant, parse_target
 from posse.cli.manifests import Manifest
 from posse.cli.output import Output, print_data
 from posse.cli.plan.expansion import expanded
+from posse.cli.plan.groups_named import groups_named
 from posse.cli.plan.overrides import Overrides, adjusted
 from posse.cli.plan.quotas import RefusedObject, refusal_lines, within_quotas
 from posse.cli.plan.report import Planned, PlanOutcome, Report, details_of, overall, planned, table_of
 from posse.cli.plan.trial import settle, submit
 from posse.cli.plan.what_ifs import ClusterChanges, changed
-from posse.cli.problems import Misuse, Problem
+from posse.cli.problems import Problem
 from posse.cli.reading.cluster_reader import Survey, survey_cluster
 from posse.cli.reading.sources import ClusterSource, DerivedSource
 from posse.cli.session import Rules
@@ -52,10 +52,7 @@ def with_overrides(
     source: ClusterSource, survey: Survey, named: str, namespace: str, overrides: Overrides
 ) -> AdjustedSource:
     """Misuse or Problem: it is not a group, or is not there."""
-    target = parse_target(named)
-    if not target.forms:
-        raise Misuse(f"--of: {named!r} is not a group, as in podgroup/NAME")
-    keys = groups_meant(survey, target, namespace)
+    keys = groups_named(source, survey, "--of", named, namespace)
     objects = [found for key in keys if (found := survey.object_of(key)) is not None]
     return AdjustedSource(
         source,

@@ -59,7 +59,7 @@ def test_a_group_that_runs_is_said_to_run():
 
 def test_what_is_no_group_is_refused():
     with pytest.raises(Misuse, match="is not a group"):
-        asked("job/x")
+        asked("pod/x")
     with pytest.raises(Problem, match='there is no PodGroup "gone"'):
         asked("podgroup/gone")
 

@@ -31,7 +31,7 @@ def report(nodes, running, wanted, named="podgroup/waits", priority=0, **spec):
         groups=[*groups, gang("waits", wanted, **spec)],
         pods=pods,
     )
-    return room_in(survey_cluster(source, EngineOptions()), named, "team", source.now()).report
+    return room_in(source, survey_cluster(source, EngineOptions()), named, "team").report
 
 
 def test_the_fewest_gangs_are_stopped():
@@ -66,8 +66,8 @@ def test_a_group_that_runs_needs_no_room():
 
 
 def test_what_is_no_group_is_refused():
-    with pytest.raises(Misuse, match="--make-room-for: 'job/x' is not a group"):
-        report(["n1"], {}, wanted=1, named="job/x")
+    with pytest.raises(Misuse, match="--make-room-for: 'pod/x' is not a group"):
+        report(["n1"], {}, wanted=1, named="pod/x")
 
 
 def test_the_option_stands_alone(posse):
