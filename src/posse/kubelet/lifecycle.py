@@ -28,6 +28,8 @@ class Move(StrEnum):
     RESTART = "restart"
     STOP = "stop"
     REMOVE = "remove"
+    EXPIRE = "expire"
+    """Its activeDeadlineSeconds are over: it fails, whatever its restartPolicy."""
     CRASH = "crash"
     """The containers have ended with their node."""
     REPORT = "report"
@@ -53,7 +55,7 @@ def next_move(pod: Json, now: float) -> Due | None:
         case "Pending":
             return Due(ALREADY_DUE, Move.START)
         case "Running":
-            return _while_running(pod, plan, now)
+            return _sooner(_while_running(pod, plan, now), _deadline(pod, now))
         case _:
             return None
 
@@ -120,6 +122,17 @@ def _while_running(pod: Json, plan: RunPlan, now: float) -> Due | None:
         return None
     ended_at = _moment(last_exit.get("finishedAt"), now)
     return Due(ended_at + backoff_seconds(container.get("restartCount", 0)), Move.RESTART)
+
+
+def _deadline(pod: Json, now: float) -> Due | None:
+    limit = pod["spec"].get("activeDeadlineSeconds")
+    if limit is None:
+        return None
+    return Due(_moment(pod["status"].get("startTime"), now) + limit, Move.EXPIRE)
+
+
+def _sooner(one: Due | None, other: Due | None) -> Due | None:
+    return min((due for due in (one, other) if due is not None), key=lambda due: due.at, default=None)
 
 
 def _is_thought_unready(pod: Json) -> bool:

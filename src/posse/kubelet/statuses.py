@@ -20,6 +20,11 @@ EXIT_CODE_UNKNOWN = 255
 COMPLETED = "PodCompleted"
 FAILED = "PodFailed"
 NOT_READY = "ContainersNotReady"
+# Word for word as the kubelet: clients compare it.
+DEADLINE_EXCEEDED = {
+    "reason": "DeadlineExceeded",
+    "message": "Pod was active on the node longer than the specified deadline",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +49,8 @@ def status_after(move: Move, pod: Json, place: PodAddresses, now: float) -> Json
         case Move.JOIN:
             return {"ephemeralContainerStatuses": _joined(pod, time)}
         case _:
-            return _ended(pod, EXIT_CODE_STOPPED, time)
+            why = DEADLINE_EXCEEDED if move is Move.EXPIRE else {}
+            return _ended(pod, EXIT_CODE_STOPPED, time) | why
 
 
 def rejected_status(reason: str, message: str, now: float) -> Json:

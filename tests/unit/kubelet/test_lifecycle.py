@@ -164,3 +164,18 @@ def test_times_that_are_yet_to_come_count_from_now(made, seconds, move):
     """The clock was an hour ahead when they were recorded, and was set right since."""
     earlier = NOW - 3600
     assert next_move(made, earlier) == Due(earlier + seconds, move)
+
+
+@pytest.mark.parametrize(("run_seconds", "move", "after"), [("60", Move.EXPIRE, 20), ("5", Move.EXIT, 5)])
+def test_a_pod_fails_when_its_deadline_is_over(run_seconds, move, after):
+    made = running({"posse.dev/run-seconds": run_seconds})
+    made["spec"]["activeDeadlineSeconds"] = 20
+    made["status"]["startTime"] = RECORDED
+    assert next_move(made, NOW) == Due(NOW + after, move)
+
+
+def test_a_deadline_ends_pods_that_would_start_again():
+    made = crashed(restarts=5)
+    made["spec"]["activeDeadlineSeconds"] = 20
+    made["status"]["startTime"] = RECORDED
+    assert next_move(made, NOW) == Due(NOW + 20, Move.EXPIRE)

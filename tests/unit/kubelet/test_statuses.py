@@ -3,7 +3,7 @@ import copy
 import pytest
 
 from posse.kubelet.lifecycle import Due, Move, next_move
-from posse.kubelet.statuses import PodAddresses, status_after, with_conditions
+from posse.kubelet.statuses import EXIT_CODE_STOPPED, PodAddresses, status_after, with_conditions
 from posse.model.decoding import decode, unknown_fields
 from posse.model.pod import Pod
 from posse.model.timestamps import format_timestamp
@@ -171,3 +171,9 @@ def test_ephemeral_containers_join_those_that_run_and_end_with_them():
     assert both[0] == guest
     [ended] = after(Move.STOP, joined, LATER)["status"]["ephemeralContainerStatuses"]
     assert "terminated" in ended["state"]
+
+
+def test_a_pod_whose_deadline_is_over_has_failed_whatever_its_restart_policy():
+    status = after(Move.EXPIRE, after(Move.START, pod("Always")), LATER)["status"]
+    assert (status["phase"], status["reason"]) == ("Failed", "DeadlineExceeded")
+    assert status["containerStatuses"][0]["state"]["terminated"]["exitCode"] == EXIT_CODE_STOPPED
