@@ -14,6 +14,8 @@ from posse.engine.forecast.forecast import Forecast
 from posse.engine.forecast.forecast_note import ForecastNote, note_of
 from posse.engine.keys import GroupKey
 
+_MAY_START_LATER = (State.WAITING, State.FITS)
+"""What fits may wait as well: only its scheduler knows the capacity that it reserves for others."""
 _AT_REST = (State.SCHEDULED, FINISHED)
 
 
@@ -68,7 +70,7 @@ def lines_of(
     for now in survey.situations():
         if namespace in {None, now.key.namespace} and (wanted is None or now.key in wanted):
             line = _line(survey, owners, rack, now)
-            forecast = (forecasts or {}).get(now.key) if now.state is State.WAITING else None
+            forecast = (forecasts or {}).get(now.key) if now.state in _MAY_START_LATER else None
             yield msgspec.structs.replace(line, forecast=note_of(forecast)) if forecast is not None else line
 
 

@@ -11,6 +11,7 @@ from posse.engine.keys import GroupKey
 
 FINISHED = State.FINISHED
 
+_FITS = "it fits now; it has not been placed yet"
 _NONE_LEFT = "none of its pods is left"
 _SENTENCES = {
     FINISHED: "{who} has finished: {why}.",
@@ -62,7 +63,7 @@ def _why(now: GroupStatus, fates: Fates) -> str:
     if state in {State.FINISHED, State.FAILED}:
         return _ended(now, fates)
     if state == State.FITS:
-        return "it fits now; it has not been placed yet"
+        return f"it would fit in what is free; its scheduler last said: {now.told}" if now.told else _FITS
     if state == State.SCHEDULED and not (now.counts.waiting or now.counts.gated):
         return ""
     if now.state == State.WAITING_FOR_PODS and fates.ended:
@@ -102,6 +103,8 @@ def _verdict(now: GroupStatus, fates: Fates) -> str:
     elif why == _NONE_LEFT:
         # How its pods ended is not known.
         sentence = "{who} has started, and {why}."
+    elif state == State.FITS and now.told:
+        sentence = "{who} waits: {why}"
     return sentence.format(
         who=title(now.key),
         why=why,

@@ -129,6 +129,8 @@ class GroupStatus:
     succeeded: int = 0
     """Members that have succeeded and are not deleted yet."""
     failed: int = 0
+    told: str = ""
+    """What its scheduler last said of it, if it refused it."""
     awaited: int = 0
     """Victims evicted for it that have not left yet, where all groups are listed."""
 
@@ -326,6 +328,7 @@ def _status(part: Part, depth: int, state: State, hold: str) -> GroupStatus:
         hold=hold,
         depth=depth,
         groups=groups,
+        told="" if record.scheduled else record.reported.message,
     )
 
 

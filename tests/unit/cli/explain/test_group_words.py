@@ -6,7 +6,7 @@ from posse.cli.explain.group_words import cause, headline, shown_state
 from posse.cli.explain.history import condition_lines, happening_lines, happenings, preemptors
 from posse.cli.explain.text import group_lines, pod_lines
 from posse.cli.reading.ended_members import Fates, fates_of
-from posse.engine.groups.forms import VOLCANO, WORKLOAD_REF
+from posse.engine.groups.forms import INITIALLY_SCHEDULED, VOLCANO, WORKLOAD_REF
 from posse.engine.keys import GroupKey
 from posse.engine.reporting.remedy_messages import BEHIND
 from posse.model.meta import Condition
@@ -194,6 +194,16 @@ def test_who_needed_the_room_is_known_from_events():
     ]
     assert preemptors(events, {"a", "b"}) == ["podgroup team/urgent"]
     assert preemptors(events, {"c"}) == []
+
+
+def test_a_group_that_would_fit_is_shown_what_its_scheduler_says():
+    """Only the scheduler knows what it reserves for others."""
+    told = "Capacity on 1 node is reserved for pod group test/g2."
+    condition = Condition(type=INITIALLY_SCHEDULED, status="False", reason="Unschedulable", message=told)
+    group = changed(gang(minimum=1), status={"conditions": (condition,)})
+    now = situation(*nodes(1, cpu="1"), group, pod(cpu="1", group="g1"))
+    why = f"it would fit in what is free; its scheduler last said: {told}"
+    assert (cause(now, NOBODY), headline(now, NOBODY)) == (why, f"PodGroup test/g1 waits: {why}")
 
 
 def test_a_group_that_fits_waits_only_for_its_scheduler():
