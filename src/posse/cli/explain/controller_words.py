@@ -14,6 +14,7 @@ from posse.cli.reading.ended_members import has_ended
 from posse.cli.reading.sources import ClusterSource
 from posse.engine.explain.group_status import State
 from posse.engine.keys import GroupKey
+from posse.engine.queue.run_times import EXPECTED_DURATION
 from posse.model.pod import Pod
 
 Json = dict[str, Any]
@@ -44,6 +45,21 @@ def controller_lines(obj: Json, keys: Sequence[GroupKey], members: Sequence[Pod]
     counts = Counter(_state_of(pod) for pod in members)
     has.append(f"{pods(len(members))} ({_listed(counts)})" if members else "no pods")
     yield f"{who} has {' and '.join(has)}.{_suspension(obj)}"
+    yield from (f"  not used       {text}" for text in _unused(obj))
+
+
+def _unused(obj: Json) -> Iterator[str]:
+    """What a controller says of run times, and its pods do not: only pods are read."""
+    spec = obj.get("spec") or {}
+    template = spec.get("template") or {}
+    if "activeDeadlineSeconds" in spec and "activeDeadlineSeconds" not in (template.get("spec") or {}):
+        yield "its activeDeadlineSeconds as a run time: set spec.template.spec.activeDeadlineSeconds as well"
+    annotations = (template.get("metadata") or {}).get("annotations") or {}
+    if (
+        EXPECTED_DURATION in (obj["metadata"].get("annotations") or {})
+        and EXPECTED_DURATION not in annotations
+    ):
+        yield f"its annotation {EXPECTED_DURATION}: write it on spec.template.metadata"
 
 
 def _suspension(obj: Json) -> str:

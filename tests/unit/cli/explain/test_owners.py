@@ -82,6 +82,16 @@ def test_a_controller_without_pods_says_so():
     assert told(source, "job/held") == "Job team/held has no pods. It is suspended."
 
 
+def test_run_times_that_only_the_job_states_are_told_to_be_unused():
+    job = made("limited", spec={"activeDeadlineSeconds": 60, "template": {"spec": {}}})
+    job["metadata"]["annotations"] = {"posse.dev/expected-duration": "1h"}
+    source = ListedObjects(jobs=[job], nodes=[], pods=[])
+    assert told(source, "job/limited").splitlines()[1:] == [
+        "  not used       its activeDeadlineSeconds as a run time: set spec.template.spec.activeDeadlineSeconds as well",
+        "  not used       its annotation posse.dev/expected-duration: write it on spec.template.metadata",
+    ]
+
+
 def test_a_suspended_job_of_a_kueue_queue_says_what_it_waits_for():
     job = made("held", spec={"suspend": True})
     job["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "team-a"}
