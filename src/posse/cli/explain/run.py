@@ -20,6 +20,7 @@ from posse.cli.explain.forecast_words import starts_text
 from posse.cli.explain.group_line import in_order, lines_of
 from posse.cli.explain.group_words import headline, title
 from posse.cli.explain.history import condition_lines, happening_lines, happenings, preemptors
+from posse.cli.explain.run_time_words import learned_text
 from posse.cli.explain.targets import (
     Target,
     group_probably_meant,
@@ -43,6 +44,7 @@ from posse.engine.forecast.forecast_note import note_of
 from posse.engine.groups.forms import DISRUPTION_TARGET, group_of
 from posse.engine.keys import GroupKey
 from posse.engine.preemption.marks import was_preempted
+from posse.engine.queue.run_times import ExpectedRunTime, RunTimeSource
 from posse.kinds.machinery.durations import since
 from posse.kinds.registry import EVENT, POD
 from posse.model.pod import Pod
@@ -137,7 +139,9 @@ def group_story(asked: Asked, key: GroupKey) -> Iterator[str]:
     survey = asked.survey
     explanation = survey.explain(key)
     age = since(survey.created(key), asked.now)
-    told = list(group_lines(explanation, survey.fates(key), age, list(_facts(asked, key))))
+    told = list(
+        group_lines(explanation, survey.fates(key), age, list(_facts(asked, key, explanation.run_time)))
+    )
     yield from told
     known = ". ".join(explanation.situation.sentences)
     if not explanation.obstacles:
@@ -153,7 +157,8 @@ def said_already(sentences: Sequence[str], told: str) -> str:
     return ". ".join(takewhile(lambda one: one in told, sentences))
 
 
-def _facts(asked: Asked, key: GroupKey) -> Iterator[tuple[str, str]]:
+def _facts(asked: Asked, key: GroupKey, known: ExpectedRunTime | None = None) -> Iterator[tuple[str, str]]:
+    """`known` is its run time as far as the cluster tells; its scheduler may have learned more."""
     named, owner = asked.owners.controller_named(key), asked.owners.owner_of(key)
     if owner is not None:
         yield "owner", f"{owner}{' (controllerRef of its Workload)' if named is not None else ''}"
@@ -163,6 +168,9 @@ def _facts(asked: Asked, key: GroupKey) -> Iterator[tuple[str, str]]:
     if forecast is not None and forecast.unforeseen is not Unforeseen.NODES:
         # For what fits on no node, the text below says so, with what would help.
         yield "starts", starts_text(note_of(forecast), asked.now, key.namespace)
+    is_unknown = known is not None and known.source is RunTimeSource.UNKNOWN
+    if forecast is not None and forecast.learned is not None and is_unknown:
+        yield "run time", learned_text(forecast.learned)
 
 
 def _remembered_of_group(asked: Asked, situation: GroupStatus) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import math
 
+from posse.engine.forecast.forecast_problem import LearnedRunTime
 from posse.engine.queue.run_times import ExpectedRunTime, RunTimeSource
 from posse.kinds.machinery.durations import human_duration
 
@@ -10,6 +11,12 @@ def run_time_facts(run_time: ExpectedRunTime) -> list[tuple[str, str]]:
     """Nothing where no run time is known; what is wrong with an annotation in any case."""
     facts = [("run time", _told(run_time))] if run_time.source is not RunTimeSource.UNKNOWN else []
     return [*facts, ("not used", run_time.fault)] if run_time.fault else facts
+
+
+def learned_text(learned: LearnedRunTime) -> str:
+    """What the scheduler of a group has learned from earlier runs."""
+    seldom = f"seldom more than {human_duration(learned.safe)}"
+    return f"about {human_duration(learned.usual)}, {seldom} ({learned.basis})"
 
 
 def _told(run_time: ExpectedRunTime) -> str:

@@ -7,7 +7,7 @@ from enum import StrEnum
 import msgspec
 
 from posse.engine.forecast.calibration import BEYOND, Calibration
-from posse.engine.forecast.forecast_problem import StartEstimate
+from posse.engine.forecast.forecast_problem import LearnedRunTime, StartEstimate
 from posse.engine.forecast.problem_builder import ForecastQuestion, Name
 from posse.engine.keys import GroupKey
 
@@ -43,6 +43,8 @@ class Forecast(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     latest: float | None = None
     waits_for: AwaitedEnd | None = None
     unforeseen: Unforeseen | None = None
+    learned: LearnedRunTime | None = None
+    """How long it is expected to run."""
 
     @property
     def not_before(self) -> float:
@@ -64,14 +66,15 @@ def forecasts_of(
     """The forecast of everything that waits."""
     found: dict[Name, Forecast] = {}
     for name, estimate in zip(question.waiting, estimates, strict=True):
+        learned = question.learned.get(name)
         low, high = estimate.quantile(BEYOND), estimate.quantile(1 - BEYOND)
         if high == math.inf:
             why = Unforeseen.RUN_TIMES if estimate.fits_empty else Unforeseen.NODES
-            found[name] = Forecast(now, unforeseen=why)
+            found[name] = Forecast(now, unforeseen=why, learned=learned)
             continue
         earliest, latest = calibration.widened(low, high)
         awaited = _awaited(question, estimate.awaited) if estimate.awaited is not None else None
-        found[name] = Forecast(now, now + earliest, now + latest, awaited)
+        found[name] = Forecast(now, now + earliest, now + latest, awaited, learned=learned)
     return found
 
 

@@ -3,6 +3,7 @@
 import msgspec
 
 from posse.engine.forecast.forecast import AwaitedEnd, Forecast, Unforeseen
+from posse.engine.forecast.forecast_problem import LearnedRunTime
 from posse.model.timestamps import TimestampError, format_timestamp, parse_timestamp
 
 FORECAST = "scheduling.posse.dev/forecast"
@@ -17,6 +18,7 @@ class ForecastNote(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
     latest: str = ""
     waits_for: AwaitedEnd | None = None
     unforeseen: Unforeseen | None = None
+    learned: LearnedRunTime | None = None
 
 
 def note_of(forecast: Forecast) -> ForecastNote:
@@ -27,6 +29,7 @@ def note_of(forecast: Forecast) -> ForecastNote:
         format_timestamp(latest) if latest is not None else "",
         forecast.waits_for,
         forecast.unforeseen,
+        forecast.learned,
     )
 
 
@@ -44,4 +47,4 @@ def read_forecast(text: str) -> Forecast | None:
         return None
     if (earliest is None) != (latest is None):
         return None
-    return Forecast(made_at, earliest, latest, note.waits_for, note.unforeseen)
+    return Forecast(made_at, earliest, latest, note.waits_for, note.unforeseen, note.learned)

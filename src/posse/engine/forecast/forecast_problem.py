@@ -24,6 +24,16 @@ class RunningUnit(msgspec.Struct, frozen=True, array_like=True):
     amounts: tuple[int, ...]
 
 
+class LearnedRunTime(msgspec.Struct, frozen=True, rename="camel"):
+    """How long a waiting unit is expected to run, in seconds, where earlier runs say so."""
+
+    usual: int
+    safe: int
+    """Runs seldom take longer."""
+    basis: str
+    """The runs that it was learned from."""
+
+
 class WaitingUnit(msgspec.Struct, frozen=True, array_like=True):
     """A gang or a single pod that waits for capacity."""
 

@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from posse.engine.explain.group_status import lasting_hold
-from posse.engine.forecast.forecast_problem import ANYWHERE, ForecastProblem, RunningUnit, WaitingUnit
+from posse.engine.forecast.forecast_problem import (
+    ANYWHERE,
+    ForecastProblem,
+    LearnedRunTime,
+    RunningUnit,
+    WaitingUnit,
+)
 from posse.engine.groups.part import Part
 from posse.engine.groups.tree import root_of
 from posse.engine.intake.knowledge import Knowledge
@@ -35,6 +41,8 @@ class ForecastQuestion:
     problem: ForecastProblem
     running: list[Name] = field(default_factory=list)
     waiting: list[Name] = field(default_factory=list)
+    learned: dict[Name, LearnedRunTime] = field(default_factory=dict)
+    """Of what waits."""
 
     def name(self, unit: int) -> Name:
         """By its place among what runs, and then among what waits."""
@@ -49,6 +57,7 @@ class ForecastProblemBuilder:
         self._keys: dict[str, int] = {}
         self._waiting: list[tuple[Name, WaitingUnit]] = []
         self._running: list[tuple[Name, RunningUnit]] = []
+        self._learned: dict[Name, LearnedRunTime] = {}
 
     def steps(self) -> Iterator[None]:
         """Each step reads some of the pods. Afterwards `question` has all."""
@@ -81,9 +90,8 @@ class ForecastProblemBuilder:
             running=tuple(unit for _, unit in self._running),
             waiting=tuple(unit for _, unit in self._waiting),
         )
-        return ForecastQuestion(
-            problem, [name for name, _ in self._running], [name for name, _ in self._waiting]
-        )
+        running, waiting = [name for name, _ in self._running], [name for name, _ in self._waiting]
+        return ForecastQuestion(problem, running, waiting, self._learned)
 
     def _entries(self) -> list[Waiting]:
         """What waits for capacity alone, in the order of the queue."""
@@ -130,6 +138,10 @@ class ForecastProblemBuilder:
             default=RunTimeSpread(),
         )
         self._waiting.append((entry.key, self._waiting_unit(entry, records, top.topology_key, longest)))
+        expected = knowledge.run_times.of_root(root)
+        if expected.basis:
+            times = (round(expected.usual), round(expected.safe))
+            self._learned[entry.key] = LearnedRunTime(*times, expected.basis)
 
     def _waiting_unit(
         self, entry: Waiting, records: list[PodRecord], key: str, spread: RunTimeSpread

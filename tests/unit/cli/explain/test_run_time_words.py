@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from posse.cli.explain.run_time_words import run_time_facts
+from posse.cli.explain.run_time_words import learned_text, run_time_facts
+from posse.engine.forecast.forecast_problem import LearnedRunTime
 from posse.engine.queue.run_times import UNKNOWN_RUN_TIME, ExpectedRunTime, RunTimeSource
 
 
@@ -38,3 +39,8 @@ def test_a_learned_run_time_names_its_runs():
 
 def test_nothing_is_said_of_the_unknown():
     assert run_time_facts(UNKNOWN_RUN_TIME) == []
+
+
+def test_what_the_scheduler_has_learned():
+    learned = LearnedRunTime(60, 90, "5 runs of its size")
+    assert learned_text(learned) == "about 60s, seldom more than 90s (5 runs of its size)"

@@ -6,6 +6,7 @@ import pytest
 from posse.engine.forecast.calibration import Calibration
 from posse.engine.forecast.forecast import AwaitedEnd, Forecast, Unforeseen, forecasts_of
 from posse.engine.forecast.forecast_book import ForecastBook
+from posse.engine.forecast.forecast_note import note_text, read_forecast
 from posse.engine.forecast.forecast_problem import ForecastProblem
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.queue.run_times import EXPECTED_DURATION
@@ -54,6 +55,27 @@ def test_a_gang_waits_for_the_end_of_the_one_that_runs():
     assert found[SECOND].latest == pytest.approx(now + 3000)
     assert found[SECOND].not_before == now
     assert found[SECOND].waits_for == AwaitedEnd("podgroup", NAMESPACE, "first")
+
+
+def test_a_forecast_says_how_long_earlier_runs_took():
+    driver = busy(gang("second", minimum=2), *members("second"))
+    assert forecasts(driver, driver.now)[SECOND].learned is None
+    run_times = driver.engine._knowledge.run_times
+    for seconds in (60.0, 60.0, 90.0):
+        run_times.ended += members_that_ran(driver, "second", seconds)
+        run_times.learn(driver.now)
+    found = forecasts(driver, driver.now)[SECOND]
+    assert (found.learned.usual, found.learned.safe) == (60, 90)
+    assert found.learned.basis.startswith("3 runs of ")
+    assert read_forecast(note_text(found)).learned == found.learned
+
+
+def members_that_ran(driver, name, seconds):
+    """Records of its pods as if they had run for so long until now."""
+    group = driver.engine._knowledge.groups.get(GroupKey(NAMESPACE, name))
+    return [
+        msgspec.structs.replace(record, placed_at=driver.now - seconds) for record in group.members.values()
+    ]
 
 
 def test_a_forecast_moves_when_a_gang_runs_far_beyond_its_expectation():
