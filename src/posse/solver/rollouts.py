@@ -87,6 +87,8 @@ class _Rollout:
             self._start_fitting(moment, ended, places <= head)
             if self.starts[head] < math.inf:
                 continue
+            if not self._fitting(self._capacity).any():
+                return
             reservation = self._reservation_for(head, moment)
             if reservation is not None:
                 self._start_beside(reservation, moment, ended)

@@ -49,10 +49,13 @@ def controller_lines(obj: Json, keys: Sequence[GroupKey], members: Sequence[Pod]
 
 
 def _unused(obj: Json) -> Iterator[str]:
-    """What a controller says of run times, and its pods do not: only pods are read."""
+    """What a controller says of run times, and its pod template does not; controllers are not read."""
     spec = obj.get("spec") or {}
-    template = spec.get("template") or {}
-    if "activeDeadlineSeconds" in spec and "activeDeadlineSeconds" not in (template.get("spec") or {}):
+    template = spec.get("template")
+    if template is None:
+        return
+    limit, of_pods = spec.get("activeDeadlineSeconds"), template.get("spec") or {}
+    if limit is not None and of_pods.get("activeDeadlineSeconds") is None:
         yield "its activeDeadlineSeconds as a run time: set spec.template.spec.activeDeadlineSeconds as well"
     annotations = (template.get("metadata") or {}).get("annotations") or {}
     if (

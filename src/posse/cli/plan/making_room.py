@@ -20,6 +20,7 @@ from posse.cli.tables import aligned
 from posse.engine.events import Observed, Vanished
 from posse.engine.keys import GroupKey
 from posse.engine.placement_problem import RemedyProblem
+from posse.engine.preemption.marks import described
 from posse.model.pod import Pod
 from posse.solver.making_room import RoomPlan, fewest_stopped
 
@@ -96,7 +97,7 @@ def room_in(source: ClusterSource, survey: Survey, named: str, namespace: str) -
     key = group_named(source, survey, "--make-room-for", named, namespace)
     if key.is_composite:
         raise Misuse("--make-room-for: name one of the groups of the tree, as in podgroup/NAME")
-    what = f"podgroup {key.namespace}/{key.name}"
+    what = described(key)
     plan = _plan(survey, key, what)
     pods = {pod.metadata.uid: pod for pod in survey.pods.values()}
     victims = tuple(pods[uid] for unit in plan.stopped or () for uid in unit.pods)
@@ -165,6 +166,8 @@ def advice_lines(report: RoomReport) -> list[str]:
         return []
     if not report.starts:
         return ["Others that wait would take the place before it; see `posse gangs`.", NOTHING_CHANGED]
+    if any(one.then == TAKES_BACK for one in report.stop):
+        return ["Stop these for good: they would take the place back.", NOTHING_CHANGED]
     again = f"when {report.group} has started, submit them again."
     return [f"Stop all of these first, such as with --apply; {again}", NOTHING_CHANGED]
 

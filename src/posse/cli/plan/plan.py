@@ -105,7 +105,9 @@ def plan(  # noqa: PLR0913, PLR0917 - one parameter per option is how typer read
     kubeconfig: KubeconfigOption = None,
     snapshot: SnapshotOption = None,
 ) -> None:
-    """Say what would happen, with nothing changed: whether manifests would start, where, evicting what.
+    """Say what would happen: whether manifests would start, where, evicting what.
+
+    Nothing is changed without --apply.
 
     Exit codes: 0 everything starts, 3 something waits, 4 it starts by preemption, 1 and 2 errors.
 

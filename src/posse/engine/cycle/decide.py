@@ -17,7 +17,7 @@ from posse.engine.decisions import Decision, Evict, ReportPod
 from posse.engine.groups.tree import root_of
 from posse.engine.intake.failed_writes import FailedWrites
 from posse.engine.intake.knowledge import Knowledge
-from posse.engine.intake.pod_events import claim_victims, reclassify, requeue
+from posse.engine.intake.pod_events import claim_victims, give_precedence, reclassify, requeue
 from posse.engine.keys import GroupKey
 from posse.engine.queue.timers import COUNTDOWN_SECONDS, DelayTimers
 from posse.engine.reporting.parts import mark_disrupted, still_valid
@@ -66,6 +66,8 @@ class DecisionLoop:
         if knowledge.unclaimed_victims:
             claim_victims(knowledge)
             knowledge.unclaimed_victims.clear()
+        if knowledge.made_room_for:
+            give_precedence(knowledge, now)
         # 2. Learn run times; start the waiting time of new pods; end the time in which groups gather theirs.
         knowledge.run_times.now = now
         if knowledge.run_times.ended:

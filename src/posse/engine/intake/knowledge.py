@@ -55,6 +55,8 @@ class Knowledge:
     """Every pod that is on a node, is ours to place, or belongs to a group; by uid."""
     unclaimed_victims: dict[str, str] = field(default_factory=dict)
     """Uids of victims of an earlier scheduler, with the preemptor that their condition names."""
+    made_room_for: dict[str, None] = field(default_factory=dict)
+    """Groups, by kind and name, for which an operator stops others."""
     unsettled_groups: dict[GroupKey, bool] = field(default_factory=dict)
     """Groups that changed since the last cycle, in order of change; and whether their definition changed."""
     misplaced_groups: dict[GroupKey, None] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from posse.engine.groups.group_record import PREEMPTED, GroupRecord, lost_member
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.pods.rule_inputs import same_but_for_node, same_membership
-from posse.engine.preemption.marks import described, preemptor_named, was_preempted
+from posse.engine.preemption.marks import described, preemptor_named, room_made_for, was_preempted
 from posse.engine.queue.backlog import Waiting
 from posse.engine.state.pod_record import PodOwners, PodRecord
 from posse.engine.statement import NEVER_REPORTED, Reported
@@ -22,6 +22,8 @@ from posse.model.selectors import SelectorError
 _UNREADABLE = (LimitError, QuantityError, SelectorError)
 """What is wrong with a pod that cannot be tried."""
 _FINISHED = frozenset({"Succeeded", "Failed"})
+_ROOM_SECONDS = 120.0
+"""How long a group comes first for which an operator stops others. Most pods may take 30 seconds to end."""
 _UNKNOWN_PREEMPTOR = "unknown"
 """Placeholder preemptor for a pod that another scheduler evicted."""
 
@@ -178,6 +180,8 @@ class PodEvents:
     def _note_victim(self, record: PodRecord) -> None:
         """Another scheduler may have evicted the pod, or this one before a restart."""
         pod = record.pod
+        if pod.spec.node_name and pod.status.conditions and (name := room_made_for(pod)):
+            self._knowledge.made_room_for[name] = None
         is_terminating = pod.spec.node_name and pod.metadata.deletion_timestamp
         if is_terminating and not record.evicted_for and was_preempted(pod):
             record.evicted_for = _UNKNOWN_PREEMPTOR
@@ -321,5 +325,14 @@ def _waiting_by_name(knowledge: Knowledge) -> dict[str, PodRecord | GroupKey]:
             waiting[described(record.ref)] = record
         else:
             entry = knowledge.entry_of(record.group)
-            waiting[described(entry)] = entry
+            waiting[described(entry)] = waiting[described(record.group)] = entry
     return waiting
+
+
+def give_precedence(knowledge: Knowledge, now: float) -> None:
+    """Nothing overtakes the groups for which an operator stops others, until these have left."""
+    preemptors = _waiting_by_name(knowledge)
+    names, knowledge.made_room_for = knowledge.made_room_for, {}
+    for entry in map(preemptors.get, names):
+        if isinstance(entry, GroupKey) and entry in knowledge.backlog:
+            knowledge.backlog.let_nothing_overtake(entry, now + _ROOM_SECONDS)

@@ -49,6 +49,11 @@ def preemptor_in(message: str) -> str:
     return name if "/" in name else ""
 
 
+def room_made_for(pod: Pod) -> str:
+    """The group, as in `described`, for which an operator stops the pod; empty if none does."""
+    return next((one.partition(_MADE_ROOM_FOR)[2] for one in _marks(pod) if _MADE_ROOM_FOR in one), "")
+
+
 def _marks(pod: Pod) -> list[str]:
     return [
         one.message

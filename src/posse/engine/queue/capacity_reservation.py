@@ -70,6 +70,7 @@ def shares_of_amounts(amounts: IntArray) -> tuple[ReservedShare, ...]:
     if not rows.size:
         return ()
     kinds, which = np.unique(np.maximum(amounts[:, rows], 0), axis=1, return_inverse=True)
+    which = which.reshape(-1)
     order = np.argsort(which, kind="stable")
     alike = np.split(rows[order], np.cumsum(np.bincount(which))[:-1])
     return tuple(

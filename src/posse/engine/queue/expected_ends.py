@@ -96,6 +96,12 @@ class ExpectedEnds:
         held = shares_of_amounts(usage_of(planned, free.shape) - np.maximum(freed - taken, 0))
         return StartPlan(begins, planned, held)
 
+    def suffice(self, taken: IntArray, place: Placing) -> bool:
+        """Whether it fits beside `taken` once all has ended of which an end is expected."""
+        nodes = self._state.nodes
+        free = nodes.allocatable - nodes.requested - taken
+        return bool(place(free + self._freed(len(self._ends), free.shape)))
+
     def _fewest_ends(self, free: IntArray, place: Placing) -> int | None:
         if not place(free + self._freed(len(self._ends), free.shape)):
             return None

@@ -103,11 +103,12 @@ class Lookahead:
             self._ends.renew(now)
             self._is_outdated = False
         found = self._ends.plan(self._still_to_come(dated), place, now)
-        if found is None:
-            if self._ends.plan(-self._held(dated), place, now) is None:
-                self._undated[entry.key] = None
+        if found is None and not self._ends.suffice(-self._held(dated), place):
+            self._undated[entry.key] = None
             return None
         self._undated.pop(entry.key, None)
+        if found is None:
+            return None
         if self._idle_part(found) * (found.begins - now) > idle_seconds(policy, entry, now):
             return None
         held = self._held_widely(entry, found) if holds_widely(policy, entry) else found.held
@@ -139,7 +140,7 @@ class Lookahead:
         shape = self._state.nodes.requested.shape
         total = np.zeros(shape, dtype=np.int64)
         for one in others:
-            total += usage_of(one.planned, shape) - usage_of(one.shares, shape)
+            total += np.maximum(usage_of(one.planned, shape) - usage_of(one.shares, shape), 0)
         return total
 
     def _placing(self, entry: Waiting) -> Placing | None:

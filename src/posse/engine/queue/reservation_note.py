@@ -85,7 +85,7 @@ def reservation_of(
         load = load_of(indexed, (requests.get(CPU, 0), requests.get(MEMORY, 0)))
         rows = [state.nodes.row_of.get(node) for node in dict.fromkeys(one.nodes)]
         found = [row for row in rows if row is not None]
-        if len(found) < len(rows):
+        if not found or len(found) < len(rows):
             return None
         shares.append(ReservedShare(np.array(found, dtype=np.int64), load, 1))
     try:

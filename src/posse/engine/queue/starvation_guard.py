@@ -194,10 +194,13 @@ class StarvationGuard:
     def _plan_again(self, lookahead: Lookahead, now: float) -> None:
         """Plan dated reservations for the cluster as it is; retry entries where less is held than before."""
         before = [one for one in self.reservations if one.is_dated]
-        stamp = (self._state.changes, len(self._backlog.refused()))
+        stamp = (self._state.changes, self._backlog.refusals, len(self._backlog.refused()))
         if stamp == self._planned_for and now < min(self._plan_at, self._more_at):
             return
         self._planned_for = stamp
+        # Lines of resources may go with the last reservation that names them.
+        shape = self._state.nodes.requested.shape
+        held_before = [(one, one.usage(shape)) for one in before]
         for one in before:
             self._drop(one)
         lookahead.outdate()
@@ -210,12 +213,11 @@ class StarvationGuard:
                     self._put(found)
         self._plan_at = self._next_plan(now)
         self._more_at = math.inf if is_complete else now + _OVERDUE_SECONDS
-        shape = self._state.nodes.requested.shape
         held_now = sum((one.usage(shape) for one in self.reservations), np.zeros(shape, dtype=np.int64))
         begins = {one.key: one.begins for one in self.reservations}
-        for one in before:
+        for one, held in held_before:
             is_later = begins.get(one.key, math.inf) > one.begins
-            less = np.flatnonzero(np.any(one.usage(shape) > held_now, axis=0)).tolist()
+            less = np.flatnonzero(np.any(held > held_now, axis=0)).tolist()
             for row in one.rows.tolist():
                 if is_later or row in less:
                     self._state.note_improved(self._state.nodes.names[row], one.priority)
@@ -273,12 +275,12 @@ class StarvationGuard:
             self._ended[entry.key] = now
 
     def _planned_before(self, entry: Waiting) -> IntArray:
-        """What dated reservations of entries that come before this one are planned to use."""
+        """What dated reservations of entries that come before this one hold, or are planned to use."""
         planned = np.zeros(self._state.nodes.requested.shape, dtype=np.int64)
         for one in self.reservations:
             holder = self._backlog.get(one.key)
             if one.is_dated and holder is not None and holder.order() < entry.order():
-                planned += usage_of(one.planned, planned.shape)
+                planned += np.maximum(usage_of(one.planned, planned.shape), one.usage(planned.shape))
         return planned
 
     def _put(self, reservation: CapacityReservation) -> None:

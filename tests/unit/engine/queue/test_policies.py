@@ -6,12 +6,14 @@ import pytest
 
 from posse.engine.keys import GroupKey
 from posse.engine.options import EngineOptions
+from posse.engine.preemption.marks import PREEMPTION, mark_by_operator
 from posse.engine.queue.backlog import MAX_UNSCHEDULABLE_SECONDS
 from posse.engine.queue.policies import LARGE_SHARE, OVERTAKEN_SECONDS
 from posse.engine.queue.run_times import EXPECTED_DURATION
 from posse.engine.queue.starvation_guard import PATIENCE_SECONDS as UNDATED_PATIENCE_SECONDS
 from posse.engine.queue.starvation_guard import RESERVATION_SECONDS
 from posse.engine.rules.registry import DEFAULT_PROFILE
+from posse.model.pod import PodCondition
 from tests.support.builders import NAMESPACE, changed, gang, nodes, pod, pods
 from tests.support.engine_driver import Driver, evicted
 
@@ -298,3 +300,61 @@ def test_a_reservation_without_a_date_lapses_though_a_dated_one_lost_its_node():
     (found,) = reservations(driver)
     assert not found.is_dated
     assert found.until == driver.now + RESERVATION_SECONDS
+
+
+def named(prefix, number, group):
+    return [pod(f"{prefix}{index}", cpu="1", group=group) for index in range(1, number + 1)]
+
+
+@pytest.mark.parametrize("policy", ["priority-fifo", "backfill"])
+def test_what_an_operator_stops_for_a_group_does_not_come_back_before_it(policy):
+    """Two gangs are stopped for a third. Their pods leave one gang after the other, and are created again."""
+    driver = driver_with(policy, *nodes(4, cpu="1"))
+    stopped = {}
+    for name in ("a", "b"):
+        own = named(name, 2, group=name)
+        driver.see(gang(name, 2), *own)
+        bound = driver.bind()
+        stopped[name] = [changed(one, spec={"node_name": bound[one.metadata.name]}) for one in own]
+        driver.see(*stopped[name])
+    driver.see(gang("x", 4), *named("x", 4, group="x"))
+    assert driver.bind() == {}
+    mark = mark_by_operator(GroupKey(NAMESPACE, "x"))
+    condition = PodCondition(type="DisruptionTarget", status="True", reason=PREEMPTION, message=mark)
+    driver.see(
+        *(changed(one, status={"conditions": (condition,)}) for own in stopped.values() for one in own)
+    )
+    driver.lose(*stopped["a"])
+    driver.see(*named("again-a", 2, group="a"))
+    assert driver.bind(after=1.0) == {}
+    driver.lose(*stopped["b"])
+    driver.see(*named("again-b", 2, group="b"))
+    assert sorted(driver.bind(after=1.0)) == ["x1", "x2", "x3", "x4"]
+
+
+def test_beside_a_gang_that_is_held_much_another_is_promised_nothing_it_cannot_get():
+    driver = driver_with("shortest-expected", *nodes(4, cpu="4"))
+    for number in (1, 2):
+        running(driver, f"short-{number}", "2h", cpu="3")
+    for number in (1, 2):
+        running(driver, f"long-{number}", "10h", cpu="3")
+    driver.see(gang(minimum=2), *pods(2, cpu="4", group="g1"))
+    driver.decide()
+    driver.decide(after=OVERTAKEN_SECONDS * (LARGE_SHARE / 0.5) ** 2)
+    driver.see(gang("second", 2), *(lasting(one, "20h") for one in named("s", 2, group="second")))
+    driver.decide()
+    driver.decide(after=60.0)
+    assert all(one.begins > driver.now for one in reservations(driver))
+
+
+def test_a_dated_reservation_ends_with_its_gang():
+    """Though another gang is refused at the same time, so that as many wait as before."""
+    driver = driver_with("backfill", *nodes(2, cpu="1"))
+    running(driver, "long", "5h", cpu="1")
+    members = pods(2, cpu="1", group="g1")
+    driver.see(gang(minimum=2), *members)
+    driver.decide()
+    driver.see(gang("second", 1), *named("s", 1, group="second"))
+    driver.decide()
+    driver.lose(*members)
+    assert list(driver.bind(after=60.0)) == ["s1"]
