@@ -23,6 +23,7 @@ from bench import (
 )
 from bench.measuring import Figure
 from bench.report import show, write
+from posse.runtime.process.gc_tuning import collect_seldom
 
 SECTIONS: tuple[tuple[str, Callable[[], list[Figure]]], ...] = (
     ("The engine alone", engine_speed.measure),
@@ -45,6 +46,7 @@ RESULT = Path(__file__).parents[1] / "build" / "bench.json"
 def main() -> None:
     argparse.ArgumentParser(prog="python -m bench", description=__doc__).parse_args()
     console = Console(width=None if Console().is_terminal else 160)
+    collect_seldom()  # As `posse up` and `posse run` do.
     measured: list[tuple[str, list[Figure]]] = []
     for title, measure in SECTIONS:
         console.print(f"Measuring: {title} ...")
