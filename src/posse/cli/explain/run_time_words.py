@@ -15,8 +15,7 @@ def run_time_facts(run_time: ExpectedRunTime) -> list[tuple[str, str]]:
 
 def learned_text(learned: LearnedRunTime) -> str:
     """What the scheduler of a group has learned from earlier runs."""
-    seldom = f"seldom more than {human_duration(learned.safe)}"
-    return f"about {human_duration(learned.usual)}, {seldom} ({learned.basis})"
+    return _learned(learned.usual, learned.safe, learned.basis)
 
 
 def _told(run_time: ExpectedRunTime) -> str:
@@ -31,5 +30,8 @@ def _told(run_time: ExpectedRunTime) -> str:
             stated = f"about {human_duration(run_time.usual)} (annotation posse.dev/expected-duration)"
             return f"{stated}, {limit}" if limit else stated
         case _:
-            seldom = f"seldom more than {human_duration(run_time.safe)}"
-            return f"about {human_duration(run_time.usual)}, {seldom} ({run_time.basis})"
+            return _learned(run_time.usual, run_time.safe, run_time.basis)
+
+
+def _learned(usual: float, safe: float, basis: str) -> str:
+    return f"about {human_duration(usual)}, seldom more than {human_duration(safe)} ({basis})"
