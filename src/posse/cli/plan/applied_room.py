@@ -40,7 +40,7 @@ def check_budgets(client: ApiClient, victims: Sequence[Pod]) -> None:
 def stop_gangs(
     client: ApiClient, group: GroupKey, victims: Sequence[Pod], now: float, say: Callable[[str], None]
 ) -> None:
-    """Problem: a pod was not stopped; those before it were."""
+    """Problem: a pod was not marked or not deleted. Others may have been."""
     condition = {
         "type": DISRUPTION_TARGET,
         "status": "True",

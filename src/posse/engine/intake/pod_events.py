@@ -144,6 +144,8 @@ class PodEvents:
 
     def _changed(self, record: PodRecord, pod: Pod) -> None:
         before, record.pod = record.pod, pod
+        if pod.status.conditions != before.status.conditions and not room_made_for(before):
+            self._note_room(pod)
         if before.metadata.owner_references != pod.metadata.owner_references:
             self._owners.drop(before)
             self._owners.put(pod)
@@ -180,13 +182,16 @@ class PodEvents:
     def _note_victim(self, record: PodRecord) -> None:
         """Another scheduler may have evicted the pod, or this one before a restart."""
         pod = record.pod
-        if pod.spec.node_name and pod.status.conditions and (name := room_made_for(pod)):
-            self._knowledge.made_room_for[name] = None
         is_terminating = pod.spec.node_name and pod.metadata.deletion_timestamp
         if is_terminating and not record.evicted_for and was_preempted(pod):
             record.evicted_for = _UNKNOWN_PREEMPTOR
             if name := preemptor_named(pod):
                 self._knowledge.unclaimed_victims[record.ref.uid] = name
+
+    def _note_room(self, pod: Pod) -> None:
+        """An operator may have marked it to be stopped for a group: once, however often the pod changes."""
+        if pod.spec.node_name and (name := room_made_for(pod)):
+            self._knowledge.made_room_for[name] = None
 
     def _follow_nomination(self, record: PodRecord) -> None:
         """Until we try the pod, another scheduler may nominate nodes for it and report on it."""
