@@ -1,7 +1,7 @@
 """Capacity that is reserved for a refused entry of the queue: on which nodes, how much, and from when."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,6 +55,11 @@ class CapacityReservation:
     def usage(self, shape: tuple[int, ...]) -> IntArray:
         """What it counts for in the columns of requests, which have this shape."""
         return usage_of(self.shares, shape)
+
+
+def held_by(reservations: Iterable[CapacityReservation], shape: tuple[int, ...]) -> IntArray:
+    """What all of them hold together, in the columns of requests."""
+    return sum((one.usage(shape) for one in reservations), np.zeros(shape, dtype=np.int64))
 
 
 def usage_of(shares: Sequence[ReservedShare], shape: tuple[int, ...]) -> IntArray:

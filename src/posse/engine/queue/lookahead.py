@@ -10,7 +10,7 @@ from posse.engine.groups.tree import root_of
 from posse.engine.keys import GroupKey
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.queue.backlog import Backlog, Key, Waiting
-from posse.engine.queue.capacity_reservation import CapacityReservation, ReservedShare, usage_of
+from posse.engine.queue.capacity_reservation import CapacityReservation, ReservedShare, held_by, usage_of
 from posse.engine.queue.entry_size import EntrySizes
 from posse.engine.queue.expected_ends import ExpectedEnds, Placing, StartPlan
 from posse.engine.queue.policies import (
@@ -103,7 +103,8 @@ class Lookahead:
             self._ends.renew(now)
             self._is_outdated = False
         found = self._ends.plan(self._still_to_come(dated), place, now)
-        if found is None and not self._ends.suffice(-self._held(dated), place):
+        held = held_by(dated, self._state.nodes.requested.shape)
+        if found is None and not self._ends.suffice(-held, place):
             self._undated[entry.key] = None
             return None
         self._undated.pop(entry.key, None)
@@ -111,8 +112,8 @@ class Lookahead:
             return None
         if self._idle_part(found) * (found.begins - now) > idle_seconds(policy, entry, now):
             return None
-        held = self._held_widely(entry, found) if holds_widely(policy, entry) else found.held
-        return CapacityReservation(entry.key, entry.priority, math.inf, held, found.begins, found.planned)
+        shares = self._held_widely(entry, found) if holds_widely(policy, entry) else found.held
+        return CapacityReservation(entry.key, entry.priority, math.inf, shares, found.begins, found.planned)
 
     def _held_widely(self, entry: Waiting, plan: StartPlan) -> tuple[ReservedShare, ...]:
         """A gang that starts in one domain, or a tree, is held what it is planned to use."""
@@ -130,10 +131,6 @@ class Lookahead:
         )
         most = int(np.argmax(planned / np.maximum(nodes.allocatable.sum(axis=1), 1)))
         return float(held[most] / max(int(planned[most]), 1))
-
-    def _held(self, others: Sequence[CapacityReservation]) -> IntArray:
-        shape = self._state.nodes.requested.shape
-        return sum((one.usage(shape) for one in others), np.zeros(shape, dtype=np.int64))
 
     def _still_to_come(self, others: Sequence[CapacityReservation]) -> IntArray:
         """What others wait for beside what is held for them already."""

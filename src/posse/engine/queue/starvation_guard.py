@@ -22,7 +22,7 @@ from posse.engine.groups.tree import root_of
 from posse.engine.keys import GroupKey
 from posse.engine.nodes.arrays import IntArray
 from posse.engine.queue.backlog import Backlog, Key, Waiting
-from posse.engine.queue.capacity_reservation import CapacityReservation, usage_of
+from posse.engine.queue.capacity_reservation import CapacityReservation, held_by, usage_of
 from posse.engine.queue.lookahead import Lookahead
 from posse.engine.queue.reservation_plan import plan_beside_higher, preempts
 from posse.engine.state.cluster_state import ClusterState
@@ -213,7 +213,7 @@ class StarvationGuard:
                     self._put(found)
         self._plan_at = self._next_plan(now)
         self._more_at = math.inf if is_complete else now + _OVERDUE_SECONDS
-        held_now = sum((one.usage(shape) for one in self.reservations), np.zeros(shape, dtype=np.int64))
+        held_now = held_by(self.reservations, shape)
         begins = {one.key: one.begins for one in self.reservations}
         for one, held in held_before:
             is_later = begins.get(one.key, math.inf) > one.begins
