@@ -1,5 +1,7 @@
 """Jobs of the real kube-controller-manager, which makes a Workload and a PodGroup for each: Posse starts them as gangs."""
 
+import json
+
 import pytest
 
 from tests.cluster.cluster_api import wait_until
@@ -84,3 +86,18 @@ def test_the_group_is_listed_as_scheduled(api, kubectl):
     wait_until(lambda: is_scheduled(group_of(api, "listed")) == "True", "the condition of the group")
     [line] = [line for line in kubectl("get podgroups").splitlines() if line.startswith("listed-")]
     assert line.split()[1:4:2] == ["Gang", "Scheduled"]
+
+
+def forecast_of(api, job):
+    notes = ((group_of(api, job) or {}).get("metadata") or {}).get("annotations") or {}
+    return json.loads(notes.get("scheduling.posse.dev/forecast", "{}"))
+
+
+def test_the_limit_of_a_job_tells_when_the_next_gang_starts(api):
+    limited = gang_job("limited", pods=ROOM)
+    limited["spec"]["activeDeadlineSeconds"] = 3600
+    api.create(limited)
+    wait_until(lambda: len(placed(api, "limited")) == ROOM, "all pods of the Job on nodes")
+    api.create(gang_job("next", pods=1))
+    wait_until(lambda: "latest" in forecast_of(api, "next"), "a forecast for the gang that waits")
+    assert placed(api, "next") == []

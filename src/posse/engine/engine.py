@@ -150,7 +150,7 @@ class Engine:
 
     def take_over(self, now: float) -> None:
         """Take over what the running scheduler has written, where an engine only answers queries."""
-        self._knowledge.run_protection.now = now
+        self._knowledge.run_protection.now = self._knowledge.run_times.now = now
         rank_members(self._knowledge)
         self._knowledge.published.take_over(now)
 

@@ -12,6 +12,7 @@ from posse.engine.keys import ClaimKey, GroupKey
 from posse.engine.placement_problem import Remedies, Solution
 from posse.model.device import DeviceTaintRule, ResourceSlice
 from posse.model.disruption_budget import PodDisruptionBudget
+from posse.model.job import JobRunTime
 from posse.model.meta import GroupObject
 from posse.model.namespace import Namespace
 from posse.model.node import Node
@@ -34,6 +35,7 @@ ClusterObject = (
     | Namespace
     | PodDisruptionBudget
     | PriorityClass
+    | JobRunTime
     | Service
     | StorageObject
     | DeviceObject
@@ -164,6 +166,8 @@ class KnownRuns:
     """The oldest run first."""
     limit: int = 0
     """Seconds after which each of them would have been ended; 0 for runs without a limit."""
+    owner: str = ""
+    """The CronJob of their Jobs, as in CronJob/nightly; empty for runs of all owners."""
 
 
 @dataclass(frozen=True, slots=True)

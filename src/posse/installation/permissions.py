@@ -62,6 +62,7 @@ OF_PODS = (
     Permission("", ("nodes", "namespaces", "services"), _READ, "know where pods may go and how they spread"),
     Permission("policy", ("poddisruptionbudgets",), _READ, "evict first the pods that no budget protects"),
     Permission("scheduling.k8s.io", ("priorityclasses",), _READ, "know the priority of groups"),
+    Permission("batch", ("jobs",), _READ, "know when pods of a Job are ended at the latest"),
     Permission("", ("resourcequotas",), ("list",), "warn where quotas on priority classes can be evaded"),
     Permission(
         "scheduling.k8s.io",

@@ -203,3 +203,18 @@ class Job(ApiObject):
 
     spec: JobSpec = JobSpec()
     status: JobStatus = JobStatus()
+
+
+class JobRunTimeSpec(Shape):
+    active_deadline_seconds: Int64 | None = None
+
+
+class JobRunTimeStatus(Shape):
+    start_time: Timestamp = ""
+
+
+class JobRunTime(ApiObject):
+    """What a Job says about how long its pods run. A scheduler reads no more of it."""
+
+    spec: JobRunTimeSpec = JobRunTimeSpec()
+    status: JobRunTimeStatus = JobRunTimeStatus()

@@ -16,6 +16,7 @@ from posse.engine.engine import Engine
 from posse.engine.events import ClusterObject, Observed, Vanished
 from posse.engine.groups.forms import key_of
 from posse.engine.keys import GroupKey, PodRef
+from posse.model.job import JobRunTime, JobRunTimeStatus
 from posse.model.node import Node
 from posse.model.pod import Pod
 from posse.model.resource_claim import ResourceClaim
@@ -72,6 +73,9 @@ class VirtualCluster:
         for obj in (*fixtures, *nodes):
             if isinstance(obj, ResourceClaim):
                 self._claims.add([obj])
+            elif isinstance(obj, JobRunTime):
+                # Jobs do not start by themselves here, so their limits count from the start of their pods.
+                self._engine.absorb(Observed(replace(obj, status=JobRunTimeStatus())))
             else:
                 self._engine.absorb(Observed(obj))
         self._ends: list[tuple[float, int, _Run, bool]] = []

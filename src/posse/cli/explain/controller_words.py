@@ -14,7 +14,7 @@ from posse.cli.reading.ended_members import has_ended
 from posse.cli.reading.sources import ClusterSource
 from posse.engine.explain.group_status import State
 from posse.engine.keys import GroupKey
-from posse.engine.queue.run_times import EXPECTED_DURATION
+from posse.engine.queue.job_book import EXPECTED_DURATION
 from posse.model.pod import Pod
 
 Json = dict[str, Any]
@@ -45,24 +45,18 @@ def controller_lines(obj: Json, keys: Sequence[GroupKey], members: Sequence[Pod]
     counts = Counter(_state_of(pod) for pod in members)
     has.append(f"{pods(len(members))} ({_listed(counts)})" if members else "no pods")
     yield f"{who} has {' and '.join(has)}.{_suspension(obj)}"
-    yield from (f"  not used       {text}" for text in _unused(obj))
+    if _states_in_vain(obj):
+        text = f"its annotation {EXPECTED_DURATION}: only PodGroups, pods and Jobs are read"
+        yield f"  not used       {text}; write it on spec.template.metadata"
 
 
-def _unused(obj: Json) -> Iterator[str]:
-    """What a controller says of run times, and its pod template does not; controllers are not read."""
-    spec = obj.get("spec") or {}
-    template = spec.get("template")
-    if template is None:
-        return
-    limit, of_pods = spec.get("activeDeadlineSeconds"), template.get("spec") or {}
-    if limit is not None and of_pods.get("activeDeadlineSeconds") is None:
-        yield "its activeDeadlineSeconds as a run time: set spec.template.spec.activeDeadlineSeconds as well"
+def _states_in_vain(obj: Json) -> bool:
+    """Whether its annotation states a duration that its pod template does not, and is not read."""
+    template = (obj.get("spec") or {}).get("template")
+    if obj["kind"] == "Job" or template is None:
+        return False
     annotations = (template.get("metadata") or {}).get("annotations") or {}
-    if (
-        EXPECTED_DURATION in (obj["metadata"].get("annotations") or {})
-        and EXPECTED_DURATION not in annotations
-    ):
-        yield f"its annotation {EXPECTED_DURATION}: write it on spec.template.metadata"
+    return EXPECTED_DURATION in (obj["metadata"].get("annotations") or {}).keys() - annotations.keys()
 
 
 def _suspension(obj: Json) -> str:

@@ -1,5 +1,6 @@
 """Runs `posse explain`: prints the engine's answer, then conditions and events from the API."""
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -20,7 +21,7 @@ from posse.cli.explain.forecast_words import starts_text
 from posse.cli.explain.group_line import in_order, lines_of
 from posse.cli.explain.group_words import headline, title
 from posse.cli.explain.history import condition_lines, happening_lines, happenings, preemptors
-from posse.cli.explain.run_time_words import learned_text
+from posse.cli.explain.run_time_words import deadline_text, learned_text
 from posse.cli.explain.targets import (
     Target,
     group_probably_meant,
@@ -168,6 +169,9 @@ def _facts(asked: Asked, key: GroupKey, known: ExpectedRunTime | None = None) ->
     if forecast is not None and forecast.unforeseen is not Unforeseen.NODES:
         # For what fits on no node, the text below says so, with what would help.
         yield "starts", starts_text(note_of(forecast), asked.now, key.namespace)
+    if known is not None and math.isfinite(known.deadline):
+        starts = forecast.earliest if forecast is not None else None
+        yield "deadline", deadline_text(known.deadline, starts, asked.now)
     is_unknown = known is not None and known.source is RunTimeSource.UNKNOWN
     if forecast is not None and forecast.learned is not None and is_unknown:
         yield "run time", learned_text(forecast.learned)

@@ -2,6 +2,7 @@
 
 import math
 
+from posse.cli.explain.forecast_words import clock
 from posse.engine.forecast.forecast_problem import LearnedRunTime
 from posse.engine.queue.run_times import ExpectedRunTime, RunTimeSource
 from posse.kinds.machinery.durations import human_duration
@@ -11,6 +12,18 @@ def run_time_facts(run_time: ExpectedRunTime) -> list[tuple[str, str]]:
     """Nothing where no run time is known; what is wrong with an annotation in any case."""
     facts = [("run time", _told(run_time))] if run_time.source is not RunTimeSource.UNKNOWN else []
     return [*facts, ("not used", run_time.fault)] if run_time.fault else facts
+
+
+def deadline_text(deadline: float, starts: float | None, now: float) -> str:
+    """When its Job is ended; `starts` is when it is expected to start at the earliest."""
+    text = (
+        f"its Job is ended at {clock(deadline, now)}, whether it runs by then or not (activeDeadlineSeconds)"
+    )
+    return (
+        f"{text}; it is not expected to start before that"
+        if starts is not None and starts >= deadline
+        else text
+    )
 
 
 def learned_text(learned: LearnedRunTime) -> str:

@@ -1,7 +1,7 @@
 """Manifests as a trace: each arrives when its annotation says, and runs as long as its pods say."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from posse.cli.manifests import Manifest, read_manifests
@@ -13,6 +13,7 @@ from posse.engine.options import EngineOptions
 from posse.kinds.registry import NAMESPACE, PRIORITY_CLASS
 from posse.kubelet.annotations import read_plan
 from posse.model.decoding import decode
+from posse.model.job import JobRunTime
 from posse.model.pod import Pod
 from posse.runtime.watching.followed_kinds import FOLLOWED_KINDS
 from posse.simulation.jobs import BEGIN, FOREVER, AnyGroup, JobObjects, TracedJob, gpus_of
@@ -41,8 +42,13 @@ def read_arrivals(path: Path) -> tuple[list[TracedJob], list[ClusterObject]]:
         pods = [obj for obj in objects if isinstance(obj, Pod)]
         groups: list[AnyGroup] = [obj for obj in objects if is_group(obj)]  # type: ignore[misc]
         fixtures += [obj for obj in objects if not isinstance(obj, Pod) and not is_group(obj)]
+        limits = {
+            obj.metadata.uid: obj.spec.active_deadline_seconds
+            for obj in objects
+            if isinstance(obj, JobRunTime)
+        }
         jobs += [
-            _job(workload.name, moment, JobObjects(tuple(workload.groups), tuple(workload.pods)))
+            _job(workload.name, moment, JobObjects(tuple(workload.groups), tuple(workload.pods)), limits)
             for workload in workloads_of(groups, pods)
         ]
     if not jobs:
@@ -67,24 +73,38 @@ def _objects(manifests: list[Manifest], moment: float) -> Iterator[ClusterObject
     source = SnapshotSource(header, {NAMESPACE.group_resource: [place]})
     for kind, obj in expanded(manifests, source, "default", EngineOptions().gates):
         # Uids of different moments are drawn from the same seed.
-        obj["metadata"]["uid"] = f"{moment:g}/{obj['metadata']['uid']}"
+        for named in (obj["metadata"], *obj["metadata"].get("ownerReferences", ())):
+            named["uid"] = f"{moment:g}/{named['uid']}"
         yield decode(_STRUCTS[kind], obj)
 
 
-def _job(name: str, moment: float, objects: JobObjects) -> TracedJob:
+def _job(name: str, moment: float, objects: JobObjects, limits: Mapping[str, int | None]) -> TracedJob:
+    """`limits` are those of Jobs, by uid."""
     plans = [read_plan(pod.metadata.annotations) for pod in objects.pods]
     complaint = next((one for plan in plans for one in plan.complaints), None)
     if complaint is not None:
         raise Problem(f"{name}: {complaint}")
-    known = [plan.run_seconds for plan in plans if plan.run_seconds is not None]
+    ends = [
+        min(plan.run_seconds if plan.run_seconds is not None else FOREVER, _limit(pod, limits))
+        for plan, pod in zip(plans, objects.pods, strict=True)
+    ]
     first = objects.pods[0]
     return TracedJob(
         name,
         moment,
-        max(known, default=FOREVER),
+        max((end for end in ends if end < FOREVER), default=FOREVER),
         len(objects.pods),
         max(gpus_of(pod) for pod in objects.pods),
         queue=first.metadata.namespace,
         priority=first.spec.priority or 0,
         objects=objects,
     )
+
+
+def _limit(pod: Pod, limits: Mapping[str, int | None]) -> float:
+    """When the pod is ended at the latest, by itself or with its Job."""
+    found = [
+        pod.spec.active_deadline_seconds,
+        *(limits.get(one.uid) for one in pod.metadata.owner_references),
+    ]
+    return min((float(one) for one in found if one is not None), default=FOREVER)

@@ -17,7 +17,7 @@ from posse.engine.decisions import Decision, Evict, ReportPod
 from posse.engine.groups.tree import root_of
 from posse.engine.intake.failed_writes import FailedWrites
 from posse.engine.intake.knowledge import Knowledge
-from posse.engine.intake.pod_events import claim_victims, give_precedence, reclassify, requeue
+from posse.engine.intake.pod_events import claim_victims, give_precedence, rank_again, reclassify, requeue
 from posse.engine.keys import GroupKey
 from posse.engine.queue.timers import COUNTDOWN_SECONDS, DelayTimers
 from posse.engine.reporting.parts import mark_disrupted, still_valid
@@ -72,6 +72,8 @@ class DecisionLoop:
         knowledge.run_times.now = now
         if knowledge.run_times.ended:
             knowledge.run_times.learn(now)
+        if knowledge.changed_jobs:
+            rank_again(knowledge, now)
         self._stamp_newly_queued(now)
         self._end_gatherings(now)
         # 3. Bind the pods whose claims are bound by now, and give up on those whose claims will not be.

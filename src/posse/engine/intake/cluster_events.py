@@ -20,6 +20,7 @@ from posse.engine.pods.rule_inputs import same_to_rules
 from posse.model.device import DeviceTaintRule, ResourceSlice
 from posse.model.disruption_budget import PodDisruptionBudget
 from posse.model.feature_gates import ALL_GATES, Gate, Gates
+from posse.model.job import JobRunTime
 from posse.model.limits import first_excess
 from posse.model.meta import GroupObject
 from posse.model.namespace import Namespace
@@ -78,6 +79,8 @@ class ClusterEvents:
                 knowledge.state.put_namespace(obj.metadata.name, obj.metadata.labels)
             case PodDisruptionBudget():
                 knowledge.budgets.put(obj)
+            case JobRunTime():
+                knowledge.put_job(obj)
             case Service():
                 changed = knowledge.state.services.put(obj)
                 self._services_changed(obj.metadata.namespace, obj.metadata.name, changed)
@@ -100,6 +103,8 @@ class ClusterEvents:
                 knowledge.state.put_namespace(obj.metadata.name, {})
             case PodDisruptionBudget():
                 knowledge.budgets.drop(obj.metadata.namespace, obj.metadata.name)
+            case JobRunTime():
+                knowledge.run_times.jobs.drop(obj)
             case Service():
                 gone = knowledge.state.services.drop(obj.metadata.namespace, obj.metadata.name)
                 self._services_changed(obj.metadata.namespace, obj.metadata.name, gone)

@@ -341,3 +341,20 @@ def give_precedence(knowledge: Knowledge, now: float) -> None:
     for entry in map(preemptors.get, names):
         if isinstance(entry, GroupKey) and entry in knowledge.backlog:
             knowledge.backlog.let_nothing_overtake(entry, now + _ROOM_SECONDS)
+
+
+def rank_again(knowledge: Knowledge, now: float) -> None:
+    """Give waiting pods of Jobs that changed their place in the queue, by the limits that count now."""
+    jobs, knowledge.changed_jobs = knowledge.changed_jobs, {}
+    lookahead = knowledge.lookahead
+    if lookahead is None:
+        return
+    lookahead.forget_ends()
+    knowledge.state.changes += 1
+    waiting = [one for one in knowledge.pods.values() if not one.node]
+    owned = [one for one in waiting if any(ref.uid in jobs for ref in one.pod.metadata.owner_references)]
+    for key in dict.fromkeys(map(knowledge.queue_key, owned)):
+        entry = knowledge.backlog.get(key)
+        if entry is not None:
+            lookahead.rank(entry, now)
+            knowledge.backlog.reorder(key, now)

@@ -199,6 +199,13 @@ class Backlog:
             if waiting.place is QueueState.ACTIVE:
                 self._active.push(waiting.order(), waiting)
 
+    def reorder(self, key: Key, now: float) -> None:
+        """Follow a change of the entry's rank; try it again when its backoff is over."""
+        waiting = self._entries.get(key)
+        if waiting is not None and waiting.place is QueueState.ACTIVE:
+            self._active.push(waiting.order(), waiting)
+        self.resume(key, now)
+
     def put_aside(self, key: Key, now: float) -> None:
         """Try the entry only after a change of its own; this is not counted as an attempt."""
         waiting = self._entries[key]

@@ -45,6 +45,9 @@ class ExpectedEnds:
         self.is_uncertain: BoolArray = np.zeros(0, dtype=np.bool_)
         """By row: whether the end of any pod there is expected, and no limit ends it."""
 
+    def forget(self) -> None:
+        self._known = {}
+
     def renew(self, now: float) -> None:
         """Expect ends for what runs now. Expectations that are over, or far older by now, are made again."""
         known, self._known = self._known, {}
@@ -62,7 +65,7 @@ class ExpectedEnds:
         self.is_uncertain = np.zeros(self._state.nodes.alive.size, dtype=np.bool_)
         for _, _, record in ends:
             row = row_of[record.node]
-            if record.pod.spec.active_deadline_seconds is None:
+            if self._run_times.jobs.nominal_limit([record]) == math.inf:
                 self.is_uncertain[row] = True
             amounts += [(index, row, amount) for index, amount in record.pod_class.requests]
             self._offsets.append(len(amounts))

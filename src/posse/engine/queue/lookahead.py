@@ -78,6 +78,10 @@ class Lookahead:
             return True
         return entry.size > 1 and entry.safe_seconds == math.inf and not reserves_for(policy, entry)
 
+    def forget_ends(self) -> None:
+        """Limits of running pods have changed, so their ends are expected again."""
+        self._ends.forget()
+
     def outdate(self) -> None:
         """Expect ends again before the next reservation. That reads every pod on a node."""
         self._is_outdated = True

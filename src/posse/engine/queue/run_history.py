@@ -1,8 +1,9 @@
 """How long earlier runs took, as quantiles over the last runs of the same kind.
 
-A kind is the most specific of these that has runs enough: equal pods of one namespace in equal number, the
-namespace, equal pods in equal number anywhere, all runs. Runs with a limit are of a kind with those of equal
-limit alone: users choose round limits, mostly too long, and runs of one limit tell how much too long.
+A kind is the most specific of these that has runs enough: equal pods of one CronJob in equal number, equal
+pods of one namespace in equal number, the namespace, equal pods in equal number anywhere, all runs. Runs with
+a limit are of a kind with those of equal limit alone: users choose round limits, mostly too long, and runs of
+one limit tell how much too long.
 Memory is bounded in kinds and in runs of each.
 """
 
@@ -23,7 +24,7 @@ LEAST_RUNS = 3
 OVERRUN = 2.0
 """A run that takes longer than all that is known is expected to take so many times its age in all."""
 
-Kind = tuple[str, tuple[tuple[str, int], ...] | None, int, int]
+Kind = tuple[str, tuple[tuple[str, int], ...] | None, int, int, str]
 
 
 @dataclass(slots=True)
@@ -58,16 +59,27 @@ class RunKind:
     pods: int
     limit: int = 0
     """Seconds after which it is ended; 0 without a limit."""
+    owner: str = ""
+    """The CronJob that creates such runs, if one does."""
+
+    @property
+    def is_batched(self) -> bool:
+        """Whether jobs created together tell how long it runs; a limit, or a CronJob, tells more."""
+        return not self.limit and not self.owner
 
     def kinds(self) -> tuple[tuple[Kind, str], ...]:
         """From the most specific to all runs, each with its name."""
         requests, limit = self.template.amounts, self.limit
-        return (
-            ((self.namespace, requests, self.pods, limit), f"equal pods in namespace {self.namespace}"),
-            ((self.namespace, None, 0, limit), f"namespace {self.namespace}"),
-            (("", requests, self.pods, limit), "equal pods"),
-            (("", None, 0, limit), "all pods"),
+        kinds: tuple[tuple[Kind, str], ...] = (
+            ((self.namespace, requests, self.pods, limit, ""), f"equal pods in namespace {self.namespace}"),
+            ((self.namespace, None, 0, limit, ""), f"namespace {self.namespace}"),
+            (("", requests, self.pods, limit, ""), "equal pods"),
+            (("", None, 0, limit, ""), "all pods"),
         )
+        if not self.owner:
+            return kinds
+        own = (self.namespace, requests, self.pods, limit, self.owner)
+        return ((own, f"equal pods of {self.owner}"), *kinds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +117,15 @@ class RunHistory:
                 pods,
                 tuple(runs.latest),
                 limit,
+                owner,
             )
-            for (namespace, requests, pods, limit), runs in self._runs.items()
+            for (namespace, requests, pods, limit, owner), runs in self._runs.items()
         )
 
     def remember(self, known: KnownRuns) -> None:
         requests = tuple(sorted(known.requests.items())) if known.requests is not None else None
-        runs = self._runs.setdefault((known.namespace, requests, known.pods, known.limit), Runs())
+        kind = (known.namespace, requests, known.pods, known.limit, known.owner)
+        runs = self._runs.setdefault(kind, Runs())
         for seconds in known.seconds[-MAX_RUNS:]:
             runs.add(seconds)
         self._forget()

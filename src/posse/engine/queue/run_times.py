@@ -11,14 +11,13 @@ from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.part import Root
 from posse.engine.keys import GroupKey
 from posse.engine.queue.batches import Batches
+from posse.engine.queue.job_book import EXPECTED_DURATION, JobBook
 from posse.engine.queue.run_history import OVERRUN, Learned, RunHistory, RunKind
 from posse.engine.queue.run_time_spread import RunTimeSpread
 from posse.engine.state.pod_record import PodRecord
 from posse.model.durations import parse_duration
 from posse.model.timestamps import TimestampError, parse_timestamp
 
-EXPECTED_DURATION = "posse.dev/expected-duration"
-"""On a PodGroup or its pods: how long it is expected to run, such as 1h30m."""
 MAX_STATED_SECONDS = 10 * 365 * 86400.0
 
 
@@ -43,6 +42,8 @@ class ExpectedRunTime:
     """The runs that it was learned from."""
     fault: str = ""
     """What is wrong with the duration that its annotation states, which then does not count."""
+    deadline: float = math.inf
+    """When its Job is ended, whether it has started by then or not; a time, not seconds from the start."""
 
 
 UNKNOWN_RUN_TIME = ExpectedRunTime()
@@ -53,6 +54,7 @@ class RunTimes:
         self._groups = groups
         self._history = RunHistory()
         self._batches = Batches()
+        self.jobs = JobBook()
         self.now = 0.0
         """When anything was last decided."""
         self.ended: list[PodRecord] = []
@@ -64,12 +66,12 @@ class RunTimes:
             self.ended.append(record)
 
     def note_started(self, records: Sequence[PodRecord]) -> None:
-        """Note what runs now; a group counts once. Limits say more than jobs that were created together."""
+        """Note what runs now; a group counts once."""
         first = {record.group or record.ref.uid: record for record in reversed(records)}
         for record in first.values():
             group = self._groups.get(record.group) if record.group is not None else None
-            kind = _kind([record], group.minimum if group is not None else 1)
-            if not kind.limit:
+            kind = self._kind([record], group.minimum if group is not None else 1)
+            if kind.is_batched:
                 self._batches.started(kind, self._created(record), record)
 
     def learn(self, now: float) -> None:
@@ -89,9 +91,9 @@ class RunTimes:
     def _learn(self, records: Sequence[PodRecord], pods: int, now: float) -> None:
         started = started_at(records[0])
         if math.isfinite(started) and 0 <= now - started <= MAX_STATED_SECONDS:
-            kind = _kind(records, pods)
+            kind = self._kind(records, pods)
             self._history.learn(kind, now - started)
-            if not kind.limit:
+            if kind.is_batched:
                 self._batches.ended(kind, self._created(records[0]), now - started)
 
     def known(self) -> tuple[KnownRuns, ...]:
@@ -136,59 +138,63 @@ class RunTimes:
     def _spread(
         self, records: Sequence[PodRecord], annotations: Mapping[str, str], pods: int, age: float
     ) -> RunTimeSpread:
-        seconds, _ = _stated(records, annotations)
+        seconds, _ = self._stated(records, annotations)
+        limit = self.jobs.limit(records, self.now - age)
         if seconds is not None:
-            return RunTimeSpread((seconds,), _limit_of(records))
-        runs = self._history.runs_of(_kind(records, pods), age) if records else ()
-        return RunTimeSpread(runs, _limit_of(records))
+            return RunTimeSpread((seconds,), limit)
+        runs = self._history.runs_of(self._kind(records, pods), age) if records else ()
+        return RunTimeSpread(runs, limit)
 
     def _expected(
         self, records: Sequence[PodRecord], annotations: Mapping[str, str], pods: int, age: float
     ) -> ExpectedRunTime:
-        limit = _limit_of(records)
-        seconds, fault = _stated(records, annotations)
+        limit = self.jobs.limit(records, self.now - age)
+        deadline = self.jobs.deadline(records)
+        seconds, fault = self._stated(records, annotations)
         if seconds is not None:
             usual = _at_least(min(seconds, limit), age, limit)
-            return ExpectedRunTime(usual, usual, limit, RunTimeSource.STATED, fault=fault)
-        learned = self._learned(records[0], _kind(records, pods), age) if records else None
+            return ExpectedRunTime(usual, usual, limit, RunTimeSource.STATED, "", fault, deadline)
+        learned = self._learned(records[0], self._kind(records, pods), age) if records else None
+        basis = f"{learned.runs} runs of {learned.of}" if learned is not None else ""
         if limit < math.inf:
-            return _within(limit, learned, fault)
+            # Runs of the same limit say how long it will take, if there are any; only the limit is safe.
+            usual = min(learned.usual, limit) if learned is not None else limit
+            return ExpectedRunTime(usual, limit, limit, RunTimeSource.LIMIT, basis, fault, deadline)
         if learned is None:
             return ExpectedRunTime(fault=fault)
         return ExpectedRunTime(
-            learned.usual,
-            learned.safe,
-            math.inf,
-            RunTimeSource.LEARNED,
-            basis=_basis(learned),
-            fault=fault,
+            learned.usual, learned.safe, source=RunTimeSource.LEARNED, basis=basis, fault=fault
         )
 
     def _learned(self, record: PodRecord, kind: RunKind, age: float) -> Learned | None:
-        """Without a limit, jobs that were created together tell more than earlier ones."""
-        if kind.limit:
+        """Jobs that were created together tell more than earlier ones, but for limits and CronJobs."""
+        if not kind.is_batched:
             return self._history.expected(kind, age)
         created = self._created(record)
         least = max(age, self._batches.least(kind, created, self.now))
         return self._batches.expected(kind, created, age) or self._history.expected(kind, least)
+
+    def _kind(self, records: Sequence[PodRecord], pods: int) -> RunKind:
+        limit, first = self.jobs.nominal_limit(records), records[0]
+        owner = self.jobs.of(first).owner
+        seconds = int(limit) if limit < math.inf else 0
+        return RunKind(first.ref.namespace, first.pod_class, pods, seconds, owner)
+
+    def _stated(
+        self, records: Sequence[PodRecord], annotations: Mapping[str, str]
+    ) -> tuple[float | None, str]:
+        """The duration that the group, its first pod or the Job of that states, or what is wrong with it."""
+        texts = [annotations.get(EXPECTED_DURATION)]
+        for record in records[:1]:
+            texts += [record.pod.metadata.annotations.get(EXPECTED_DURATION), self.jobs.of(record).stated]
+        text = next((one for one in texts if one is not None), None)
+        return _read(text) if text is not None else (None, "")
 
     def _created(self, record: PodRecord) -> str:
         """When the job of the pod was created. Pods of one group may be created in different hours."""
         group = self._groups.get(record.group) if record.group is not None else None
         stated = group.obj.metadata.creation_timestamp if group is not None and group.obj is not None else ""
         return stated or record.created
-
-
-def _within(limit: float, learned: Learned | None, fault: str) -> ExpectedRunTime:
-    """Runs of the same limit say how long it will take, if there are any; only the limit itself is safe."""
-    if learned is None:
-        return ExpectedRunTime(limit, limit, limit, RunTimeSource.LIMIT, fault=fault)
-    usual = min(learned.usual, limit)
-    return ExpectedRunTime(usual, limit, limit, RunTimeSource.LIMIT, _basis(learned), fault)
-
-
-def _basis(learned: Learned) -> str:
-    return f"{learned.runs} runs of {learned.of}"
 
 
 def started_at(record: PodRecord) -> float:
@@ -206,24 +212,6 @@ def _at_least(seconds: float, age: float, limit: float) -> float:
     return seconds if seconds > age else min(OVERRUN * age, max(limit, age))
 
 
-def _limit_of(records: Sequence[PodRecord]) -> float:
-    """Infinite unless every pod has a limit."""
-    limits = [record.pod.spec.active_deadline_seconds for record in records]
-    known = [float(one) for one in limits if one is not None]
-    return max(known) if known and len(known) == len(limits) else math.inf
-
-
-def _stated(records: Sequence[PodRecord], annotations: Mapping[str, str]) -> tuple[float | None, str]:
-    """The duration that the group or its first pod states, or what is wrong with it."""
-    texts = [annotations.get(EXPECTED_DURATION), *(_stated_on(record) for record in records[:1])]
-    text = next((one for one in texts if one is not None), None)
-    return _read(text) if text is not None else (None, "")
-
-
-def _stated_on(record: PodRecord) -> str | None:
-    return record.pod.metadata.annotations.get(EXPECTED_DURATION)
-
-
 def _read(text: str) -> tuple[float | None, str]:
     """The duration, or what is wrong with it."""
     seconds = parse_duration(text)
@@ -232,9 +220,3 @@ def _read(text: str) -> tuple[float | None, str]:
     if not 0 < seconds <= MAX_STATED_SECONDS:
         return None, f"annotation {EXPECTED_DURATION}: {text[:64]!r} is not between 1ns and ten years"
     return seconds, ""
-
-
-def _kind(records: Sequence[PodRecord], pods: int) -> RunKind:
-    limit = _limit_of(records)
-    first = records[0]
-    return RunKind(first.ref.namespace, first.pod_class, pods, int(limit) if limit < math.inf else 0)

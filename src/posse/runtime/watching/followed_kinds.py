@@ -11,6 +11,7 @@ from posse.kinds.registry import (
     CSI_NODE,
     DEVICE_CLASS,
     DEVICE_TAINT_RULE,
+    JOB,
     NAMESPACE,
     NODE,
     PERSISTENT_VOLUME,
@@ -27,6 +28,7 @@ from posse.kinds.registry import (
     STORAGE_CLASS,
     WORKLOAD,
 )
+from posse.model.job import JobRunTime
 from posse.runtime.process.run_options import GroupApi
 from posse.writes.group_status import FORM_STATUSES
 
@@ -35,8 +37,11 @@ _COMPOSITE_KINDS = tuple(one.composite_kind for one in FORM_STATUSES if one.comp
 
 _DEVICE_KINDS = (DEVICE_CLASS, RESOURCE_SLICE, DEVICE_TAINT_RULE, RESOURCE_CLAIM)
 
+_READ_IN_PART = {JOB: JobRunTime}
+"""Kinds of which a scheduler reads a few fields."""
+
 FOLLOWED_KINDS: tuple[tuple[Kind, type[ClusterObject]], ...] = tuple(
-    (kind, cast("type[ClusterObject]", kind.struct))
+    (kind, cast("type[ClusterObject]", _READ_IN_PART.get(kind, kind.struct)))
     for kind in (
         NAMESPACE,
         SERVICE,
@@ -52,13 +57,16 @@ FOLLOWED_KINDS: tuple[tuple[Kind, type[ClusterObject]], ...] = tuple(
         WORKLOAD,
         *_COMPOSITE_KINDS,
         *_GROUP_KINDS,
+        JOB,
         POD,
     )
 )
 
 KINDS_OF_GROUPS = frozenset({WORKLOAD, *_COMPOSITE_KINDS, *_GROUP_KINDS})
-OPTIONAL_KINDS = KINDS_OF_GROUPS.union(_DEVICE_KINDS)
+UNSERVED_KINDS = KINDS_OF_GROUPS.union(_DEVICE_KINDS)
 """Kinds that a cluster may lack: pods that name a group or claim which cannot be seen wait."""
+OPTIONAL_KINDS = UNSERVED_KINDS | {JOB}
+"""Kinds that a scheduler goes on without; a role that was made for an earlier version lacks Jobs."""
 
 VOLUME_KINDS = frozenset({STORAGE_CLASS, CSI_DRIVER, CSI_NODE, PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM})
 """Kinds that a scheduler does without if it is to have nothing to do with volumes."""

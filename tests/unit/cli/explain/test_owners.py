@@ -82,14 +82,23 @@ def test_a_controller_without_pods_says_so():
     assert told(source, "job/held") == "Job team/held has no pods. It is suspended."
 
 
-def test_run_times_that_only_the_job_states_are_told_to_be_unused():
-    job = made("limited", spec={"activeDeadlineSeconds": 60, "template": {"spec": {}}})
-    job["metadata"]["annotations"] = {"posse.dev/expected-duration": "1h"}
-    source = ListedObjects(jobs=[job], nodes=[], pods=[])
-    assert told(source, "job/limited").splitlines()[1:] == [
-        "  not used       its activeDeadlineSeconds as a run time: set spec.template.spec.activeDeadlineSeconds as well",
-        "  not used       its annotation posse.dev/expected-duration: write it on spec.template.metadata",
-    ]
+def test_the_limit_of_a_job_is_told_with_its_deadline():
+    job = made("limited", spec={"activeDeadlineSeconds": 3600})
+    job["metadata"]["uid"] = "uid-limited"
+    job["status"] = {"startTime": "2026-01-31T12:00:00Z"}
+    waiting = pod("p", "Job/limited", "g", gpus=9)
+    waiting["metadata"]["ownerReferences"][0] |= {"uid": "uid-limited", "apiVersion": "batch/v1"}
+    text = told(ListedObjects(groups=[gang("g", 1)], jobs=[job], nodes=[node("n1")], pods=[waiting]), "pg/g")
+    assert "activeDeadlineSeconds)" in text
+    assert "deadline       its Job is ended at " in text
+
+
+def test_a_duration_that_only_a_controller_beside_jobs_states_is_told_to_be_unused():
+    web = made("web", spec={"template": {"spec": {}}})
+    web["metadata"]["annotations"] = {"posse.dev/expected-duration": "1h"}
+    text = told(ListedObjects(deployments=[web], nodes=[], pods=[]), "deploy/web")
+    assert "not used       its annotation posse.dev/expected-duration: only PodGroups, pods and Jobs" in text
+    assert "not used" not in told(ListedObjects(jobs=[web], nodes=[], pods=[]), "job/web")
 
 
 def test_a_suspended_job_of_a_kueue_queue_says_what_it_waits_for():

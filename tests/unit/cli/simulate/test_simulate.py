@@ -265,6 +265,29 @@ def test_manifests_arrive_when_they_say(tmp_path):
     assert waits == {"default/first": 0, "default/second": 60}
 
 
+LIMITED = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: first}
+spec:
+  activeDeadlineSeconds: 70
+  template:
+    metadata: {annotations: {posse.dev/run-seconds: "100"}}
+    spec:
+      restartPolicy: Never
+      containers: [{name: c, image: i, resources: {limits: {nvidia.com/gpu: 8}}}]
+---
+"""
+
+
+def test_jobs_of_manifests_end_at_their_limit(tmp_path):
+    path = tmp_path / "jobs.yaml"
+    path.write_text(LIMITED + ARRIVALS.split("---")[1] % "40")
+    data = json.loads(simulate(path, "--nodes", "1", "--policy", "backfill", "-o", "json"))
+    waits = {one["job"]: one["waitSeconds"] for one in data["policies"][0]["longestWaits"]}
+    assert waits["default/second"] == 30
+
+
 @pytest.mark.parametrize("when", ["soon", "-1", "nan", "1e30"])
 def test_an_arrival_is_a_number_of_seconds(tmp_path, when):
     path = tmp_path / "jobs.yaml"

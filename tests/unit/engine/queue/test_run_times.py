@@ -6,8 +6,9 @@ import pytest
 
 from posse.engine.events import KnownRuns, RunsRemembered
 from posse.engine.keys import GroupKey
+from posse.engine.queue.job_book import EXPECTED_DURATION
 from posse.engine.queue.run_history import LEAST_RUNS, MAX_KINDS, MAX_RUNS, RunHistory, RunKind
-from posse.engine.queue.run_times import EXPECTED_DURATION, RunTimeSource
+from posse.engine.queue.run_times import RunTimeSource
 from tests.support.builders import NAMESPACE, changed, gang, nodes, pod, pods
 from tests.support.engine_driver import Driver
 
