@@ -178,7 +178,7 @@ class Engine:
         """Return when those of these groups and pods have started that are on nodes by now."""
         return start_times(self._knowledge, names)
 
-    def guarded_capacity(self) -> GuardedCapacity | None:
+    def guarded_capacity(self) -> list[GuardedCapacity]:
         return guarded_capacity(self._knowledge)
 
     def explain(self, key: GroupKey) -> Explanation | None:

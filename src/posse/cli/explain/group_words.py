@@ -8,6 +8,7 @@ from posse.engine.explain.group_status import GroupStatus, State
 from posse.engine.explain.group_status import shown_state as state_of
 from posse.engine.groups.forms import form_of
 from posse.engine.keys import GroupKey
+from posse.engine.reporting.messages import counted
 
 FINISHED = State.FINISHED
 
@@ -68,7 +69,10 @@ def _why(now: GroupStatus, fates: Fates) -> str:
         return ""
     if now.state == State.WAITING_FOR_PODS and fates.ended:
         return f"{_left(now)} left: {fates.in_words}"
-    return with_closures(next(iter(now.sentences), ""), now.out_of_reach)
+    text = with_closures(next(iter(now.sentences), ""), now.out_of_reach)
+    if now.reservation is None:
+        return text
+    return f"{text}; {counted(now.reservation.nodes, 'node')} reserved for {now.reservation.holder}"
 
 
 def _ended(now: GroupStatus, fates: Fates) -> str:

@@ -1,5 +1,6 @@
 """Sentences about preemption: the victims, their cost, and the alternatives."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from posse.cli.explain.group_words import pods
@@ -7,7 +8,9 @@ from posse.engine.explain.preemption import Forgone, PreemptionStatus, ReservedC
 from posse.engine.keys import PodRef
 from posse.engine.preemption.cost import Cost
 from posse.engine.preemption.marks import described
+from posse.engine.queue.job_book import EXPECTED_DURATION
 from posse.engine.reporting.messages import counted, preemption_text
+from posse.kinds.machinery.durations import human_duration
 
 _MAX_VICTIMS = 8
 _MAX_FORGONE = 3
@@ -32,10 +35,19 @@ def making_room(told: PreemptionStatus) -> Iterator[str]:
 def held_room(rooms: Sequence[ReservedCapacity]) -> Iterator[str]:
     for room in rooms[:_MAX_HOLDERS]:
         nodes = "1 node" if room.nodes == 1 else f"{room.nodes} nodes"
-        why = "is preempting" if room.is_preempting else "has waited long"
-        yield f"on {nodes} for {described(room.who)}, priority {room.priority}, which {why}"
+        yield f"on {nodes} for {described(room.who)}, priority {room.priority}, which {_reason(room)}"
     if len(rooms) > _MAX_HOLDERS:
         yield f"and for {len(rooms) - _MAX_HOLDERS} more"
+    soonest = min((room.starts_in for room in rooms), default=math.inf)
+    if soonest < math.inf:
+        within = f"what is expected to end within {human_duration(soonest)} may use it"
+        yield f"{within}: activeDeadlineSeconds or the annotation {EXPECTED_DURATION} says so"
+
+
+def _reason(room: ReservedCapacity) -> str:
+    if room.starts_in < math.inf:
+        return f"is expected to start in {human_duration(room.starts_in)}"
+    return "is preempting" if room.is_preempting else "has waited long"
 
 
 def _names(victims: Sequence[PodRef], most: int) -> str:

@@ -124,7 +124,7 @@ def _leaving(pod: PodExplanation) -> str:
 def _room(told: Explanation | PodExplanation) -> Iterator[str]:
     if isinstance(told, Explanation) and told.reserved_for_it:
         where = counted(told.reserved_for_it, "node")
-        yield from headed("Capacity reserved for it", [f"on {where}, because it has waited long"])
+        yield from headed("Capacity reserved for it", [f"on {where}, so that others do not starve it"])
     if told.reserved:
         yield from headed("Capacity reserved for others", held_room(told.reserved))
     if told.making_room.progress is not None:

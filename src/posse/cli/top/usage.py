@@ -76,11 +76,11 @@ def by_pods(
 
 
 def add_guarded(survey: Survey, resource: str, found: dict[Key, ResourceUsage]) -> None:
-    """Add what is reserved for the group that has waited long, where it is listed."""
-    guarded = survey.engine.guarded_capacity()
-    key = (guarded.group.namespace, _short(guarded.group)) if guarded is not None else None
-    if guarded is not None and key in found:
-        found[key].reserved += sum(amounts.get(resource, 0) for amounts in guarded.by_node.values())
+    """Add what is reserved for groups that wait, where they are listed."""
+    for guarded in survey.engine.guarded_capacity():
+        key = (guarded.group.namespace, _short(guarded.group))
+        if key in found:
+            found[key].reserved += sum(amounts.get(resource, 0) for amounts in guarded.by_node.values())
 
 
 def by_nodes(survey: Survey, resource: str, name_of: Callable[[Node], str]) -> dict[Key, ResourceUsage]:
@@ -95,7 +95,7 @@ def by_nodes(survey: Survey, resource: str, name_of: Callable[[Node], str]) -> d
     found: dict[Key, ResourceUsage] = {}
     for name, node in survey.nodes.items():
         usage = on_node.get(name, ResourceUsage())
-        usage.reserved += guarded.by_node.get(name, {}).get(resource, 0) if guarded is not None else 0
+        usage.reserved += sum(one.by_node.get(name, {}).get(resource, 0) for one in guarded)
         usage.total = node_allocatable(node).get(resource, 0)
         usage.nodes = {name: None}
         usage.closed = usage.free if node.spec.unschedulable else 0

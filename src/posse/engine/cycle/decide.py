@@ -107,7 +107,7 @@ class DecisionLoop:
         # 10. Report victims left and reserved capacity, and ask what would help a refused group.
         self._count_down(cycle)
         decisions += self._advisory.ask(now) if self._advisory.book.asks else ()
-        decisions += knowledge.published.news()
+        decisions += knowledge.published.news(now)
         # 11. Mark the groups that are evicted as a whole.
         evictions = [decision for decision in decisions if isinstance(decision, Evict)]
         decisions += mark_disrupted(knowledge.pods, knowledge.groups, evictions) if evictions else ()

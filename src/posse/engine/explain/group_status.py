@@ -3,12 +3,13 @@
 Queries change nothing. The obstacles of a refused group, pod by pod, are in explanation.py.
 """
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from posse.engine.causes import LacksMembers
+from posse.engine.causes import LacksMembers, is_about_capacity
 from posse.engine.decisions import SCHEDULER_ERROR
 from posse.engine.explain.capacity_limits import NeverFits, group_out_of_reach
 from posse.engine.groups.admission import EXPECTING_PODS, INVALID, NotReady, not_ready
@@ -25,6 +26,7 @@ from posse.engine.proof import Proof
 from posse.engine.reporting.cause_messages import proven_sentences
 from posse.engine.reporting.hold_messages import hold_of_part
 from posse.engine.reporting.messages import verdict_text
+from posse.engine.statement import Reservation
 from posse.engine.verdict import SUCCESS, Code, Verdict
 from posse.model.workload import PodGroup
 
@@ -131,6 +133,8 @@ class GroupStatus:
     failed: int = 0
     told: str = ""
     """What its scheduler last said of it, if it refused it."""
+    reservation: Reservation | None = None
+    """Capacity that is reserved for another group, and counts as used for this one."""
     awaited: int = 0
     """Victims evicted for it that have not left yet, where all groups are listed."""
 
@@ -221,8 +225,10 @@ def lasting_hold(knowledge: Knowledge, root: Root) -> NotReady | None:
 @contextmanager
 def as_if_its_turn(knowledge: Knowledge, group: Root) -> Iterator[None]:
     """Apply the reservations that the group would meet if it were tried."""
+    guard = knowledge.starvation_guard
+    ends_by = _ends_by(knowledge, group) if guard.reservations else math.inf
     with (
-        knowledge.starvation_guard.lifted_for(group.priority, group.key),
+        guard.lifted_for(group.priority, group.key, ends_by),
         knowledge.nominations.held(group.waiting_priorities[-1], group.members),
     ):
         yield
@@ -264,10 +270,25 @@ def _probed(knowledge: Knowledge, root: Root, part: Part, depth: int, probe: Pro
     if _rests(root, part):
         return _status(part, depth, State.SCHEDULED, "")
     now = _tried(_status(part, depth, State.FITS, ""), _share(part, probe))
+    if now.verdict is not None and is_about_capacity(now.verdict.cause):
+        now = replace(now, reservation=_met(knowledge, root))
     fits = next((one.fits for one in probe.parts if one.key == part.key), 0)
     if now.proof is None or root.key.is_composite:
         return replace(now, fits=fits)
     return replace(now, out_of_reach=group_out_of_reach(knowledge.state, part))
+
+
+def _met(knowledge: Knowledge, root: Root) -> Reservation | None:
+    """The first reservation for another group that it met."""
+    guard = knowledge.starvation_guard
+    if not guard.reservations:
+        return None
+    met = guard.reservation_against(root.priority, root.key, _ends_by(knowledge, root))
+    return met if met is not None and met.holder is not None else None
+
+
+def _ends_by(knowledge: Knowledge, root: Root) -> float:
+    return knowledge.run_times.now + knowledge.run_times.of_root(root).safe
 
 
 def _share(part: Part, probe: Probe) -> Probe:

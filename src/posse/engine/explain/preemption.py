@@ -5,6 +5,7 @@ Its victims, the alternatives, and reserved capacity.
 Queries change nothing. While victims are terminating, these are shown with the alternatives.
 """
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -111,6 +112,8 @@ class ReservedCapacity:
     nodes: int
     is_preempting: bool = True
     """Otherwise it is reserved for a group because it has waited long."""
+    starts_in: float = math.inf
+    """Seconds until that group is expected to start, and what ends before may pass; infinite if unknown."""
 
 
 def preemption_for_group(knowledge: Knowledge, trials: GroupTrials, group: Root) -> PreemptionStatus:
@@ -154,7 +157,9 @@ def held_against(
     for guarded in knowledge.starvation_guard.reservations:
         if not isinstance(guarded.key, GroupKey) or guarded.priority < priority or guarded.key == key:
             continue
-        held.append(ReservedCapacity(guarded.key, guarded.priority, guarded.rows.size, is_preempting=False))
+        who, rank, count = guarded.key, guarded.priority, guarded.rows.size
+        starts_in = max(0.0, guarded.begins - knowledge.run_times.now)
+        held.append(ReservedCapacity(who, rank, count, is_preempting=False, starts_in=starts_in))
     return tuple(sorted(held, key=lambda one: -one.nodes))
 
 

@@ -1,4 +1,4 @@
-"""Capacity that is reserved for a group because it has waited long, by node."""
+"""Capacity that is reserved for groups because they wait, by node."""
 
 from dataclasses import dataclass, field
 
@@ -7,6 +7,7 @@ import numpy as np
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
 from posse.engine.nodes.resources import Amounts
+from posse.engine.queue.capacity_reservation import CapacityReservation
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,14 +18,20 @@ class GuardedCapacity:
     by_node: dict[str, Amounts] = field(default_factory=dict)
 
 
-def guarded_capacity(knowledge: Knowledge) -> GuardedCapacity | None:
-    reservation = knowledge.starvation_guard.undated
-    if reservation is None or not isinstance(reservation.key, GroupKey):
-        return None
+def guarded_capacity(knowledge: Knowledge) -> list[GuardedCapacity]:
+    reservations = knowledge.starvation_guard.reservations
+    return [
+        GuardedCapacity(one.key, _by_node(knowledge, one))
+        for one in reservations
+        if isinstance(one.key, GroupKey)
+    ]
+
+
+def _by_node(knowledge: Knowledge, reservation: CapacityReservation) -> dict[str, Amounts]:
     nodes = knowledge.state.nodes
     usage = reservation.usage(nodes.requested.shape)
     names = nodes.resource_names
     by_node: dict[str, Amounts] = {}
     for resource, row in np.argwhere(usage > 0).tolist():
         by_node.setdefault(nodes.names[row], {})[names[resource]] = int(usage[resource, row])
-    return GuardedCapacity(reservation.key, by_node)
+    return by_node

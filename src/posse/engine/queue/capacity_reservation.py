@@ -44,8 +44,14 @@ class CapacityReservation:
 
     @property
     def rows(self) -> IntArray:
+        """Rows on which anything counts as taken, or is planned to be used."""
         shares = (*self.planned, *self.shares)
         return np.unique(np.concatenate([_NO_ROWS, *(share.rows for share in shares)]))
+
+    @property
+    def held_rows(self) -> IntArray:
+        """Rows on which anything counts as taken now."""
+        return np.unique(np.concatenate([_NO_ROWS, *(share.rows for share in self.shares)]))
 
     @property
     def resources(self) -> dict[int, None]:

@@ -17,6 +17,8 @@ from posse.engine.groups.part import Root
 from posse.engine.groups.tree import root_of
 from posse.engine.keys import GroupKey
 from posse.engine.queue.capacity_reservation import CapacityReservation
+from posse.engine.queue.entry_size import EntrySizes
+from posse.engine.queue.policies import WIDE_SHARE
 from posse.engine.queue.reservation_note import (
     RESERVED_CAPACITY,
     holder_named,
@@ -27,6 +29,11 @@ from posse.engine.queue.reservation_note import (
 from posse.engine.queue.starvation_guard import RESERVATION_SECONDS, StarvationGuard
 from posse.engine.state.cluster_state import ClusterState
 from posse.model.meta import ObjectMeta
+
+MAX_DATED = 16
+"""Dated reservations that are taken over; no policy has more."""
+_RENEWED_SECONDS = 10.0
+"""A note of a dated reservation is written again after so long at the earliest."""
 
 
 class PublishedReservation:
@@ -46,8 +53,8 @@ class PublishedReservation:
         self._own: dict[GroupKey, None] = {}
         """Objects that notes were written on here."""
         self._has_taken_over = False
-        self._made: tuple[CapacityReservation, str] | None = None
-        """The last reservation with its note: making the text reads every reserved node."""
+        self._made: dict[GroupKey, tuple[CapacityReservation, str, float]] = {}
+        """Reservations with their notes, and when each was made: making one reads every reserved node."""
 
     def seen(self, key: GroupKey, metadata: ObjectMeta) -> None:
         text = metadata.annotations.get(RESERVED_CAPACITY)
@@ -75,9 +82,12 @@ class PublishedReservation:
         self._has_taken_over = True
         found = [one for key, text in self._written.items() if (one := self._read(key, text)) is not None]
         valid = [one for one in found if one.until > now]
-        if valid:
-            first = max(valid, key=lambda one: (one.priority, one.until))
+        undated = [one for one in valid if not one.is_dated]
+        if undated:
+            first = max(undated, key=lambda one: (one.priority, one.until))
             self._guard.take_over(replace(first, until=min(first.until, now + RESERVATION_SECONDS)))
+        for one in sorted((one for one in valid if one.is_dated), key=_soonest)[:MAX_DATED]:
+            self._guard.take_over(one)
 
     def _read(self, key: GroupKey, text: str) -> CapacityReservation | None:
         note = read_note(text)
@@ -87,26 +97,39 @@ class PublishedReservation:
         if root is None or not root.unattached():
             return None
         reservation = reservation_of(self._state, note, root.key, root.priority)
-        return reservation if reservation is not None and _is_requested(root, reservation) else None
+        if reservation is None:
+            return None
+        is_known = _is_requested(root, reservation) or (reservation.is_dated and self._is_wide(root))
+        return reservation if is_known else None
 
-    def news(self) -> Iterator[PublishReservation]:
+    def _is_wide(self, root: Root) -> bool:
+        """Whether a policy may hold more for the group than it requests."""
+        return EntrySizes(self._state).of(root.unattached()).share > WIDE_SHARE
+
+    def news(self, now: float) -> Iterator[PublishReservation]:
         """What objects should say, and do not say yet."""
-        reservation = self._guard.undated
-        if reservation is None and not self._written:
+        if not self._guard.reservations and not self._written:
             return
-        holder_key = reservation.key if reservation is not None else None
-        holder = _described(holder_key) if isinstance(holder_key, GroupKey) else None
-        for key in [key for key in self._written if key != holder and self._is_ours(key)]:
+        held: dict[GroupKey, CapacityReservation] = {}
+        for one in self._guard.reservations:
+            if isinstance(one.key, GroupKey) and one.shares:
+                held.setdefault(_described(one.key), one)
+        self._made = {key: made for key, made in self._made.items() if key in held}
+        for key in [key for key in self._written if key not in held and self._is_ours(key)]:
             yield from self._publish(key, "")
-        if reservation is not None and holder is not None and isinstance(holder_key, GroupKey):
-            text = self._text(reservation)
-            if self._written.get(holder) != text:
-                yield from self._publish(holder_key, text)
+        for key, reservation in held.items():
+            text = self._text(key, reservation, now)
+            if self._written.get(key) != text and isinstance(reservation.key, GroupKey):
+                yield from self._publish(reservation.key, text)
 
-    def _text(self, reservation: CapacityReservation) -> str:
-        if self._made is None or self._made[0] is not reservation:
-            self._made = reservation, note_of(self._state, reservation)
-        return self._made[1]
+    def _text(self, key: GroupKey, reservation: CapacityReservation, now: float) -> str:
+        """Its note. Dated reservations move with every change of the cluster, so theirs may be older."""
+        known = self._made.get(key)
+        if known is not None and (known[0] is reservation or _is_fresh(known, reservation, now)):
+            return known[1]
+        text = note_of(self._state, reservation)
+        self._made[key] = reservation, text, now
+        return text
 
     def _publish(self, key: GroupKey, text: str) -> Iterator[PublishReservation]:
         described = _described(key)
@@ -132,6 +155,16 @@ class PublishedReservation:
             return workload.metadata.uid
         record = self._groups.reported(key)
         return record.uid if record is not None else ""
+
+
+def _soonest(reservation: CapacityReservation) -> float:
+    return reservation.begins
+
+
+def _is_fresh(
+    made: tuple[CapacityReservation, str, float], reservation: CapacityReservation, now: float
+) -> bool:
+    return made[0].is_dated and reservation.is_dated and 0 <= now - made[2] < _RENEWED_SECONDS
 
 
 def _is_requested(root: Root, reservation: CapacityReservation) -> bool:

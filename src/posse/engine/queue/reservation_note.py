@@ -1,5 +1,7 @@
 """The reserved capacity of a group as text: an annotation on its object, for other processes to read."""
 
+import math
+
 import msgspec
 import numpy as np
 from msgspec.structs import replace
@@ -14,7 +16,9 @@ from posse.model.quantity import QuantityError, canonical
 from posse.model.timestamps import format_timestamp, parse_timestamp
 
 RESERVED_CAPACITY = "scheduling.posse.dev/reserved-capacity"
-"""On a group that has waited long: the capacity that is reserved for it, as JSON."""
+"""On a group: the capacity that is reserved for it, as JSON."""
+DATED_SECONDS = 300.0
+"""How long a dated note counts beyond the time at which the group should start; it is renewed before."""
 
 
 class NodeShares(msgspec.Struct, frozen=True):
@@ -30,6 +34,8 @@ class ReservationNote(msgspec.Struct, frozen=True, rename="camel", omit_defaults
     pod_group: str = ""
     """The group within a Workload that describes several."""
     replica_key: str = ""
+    begins: str = ""
+    """When the group is expected to start, and what ends before may pass; empty where that is unknown."""
 
 
 def note_of(state: ClusterState, reservation: CapacityReservation) -> str:
@@ -49,7 +55,9 @@ def note_of(state: ClusterState, reservation: CapacityReservation) -> str:
     )
     key = reservation.key
     within = (key.pod_group, key.replica_key) if isinstance(key, GroupKey) else ("", "")
-    note = ReservationNote(format_timestamp(reservation.until), reserved, *within)
+    until = reservation.begins + DATED_SECONDS if reservation.is_dated else reservation.until
+    begins = format_timestamp(reservation.begins) if reservation.is_dated else ""
+    note = ReservationNote(format_timestamp(until), reserved, *within, begins)
     return msgspec.json.encode(note).decode()
 
 
@@ -90,9 +98,10 @@ def reservation_of(
         shares.append(ReservedShare(np.array(found, dtype=np.int64), load, 1))
     try:
         until = parse_timestamp(note.until)
+        begins = parse_timestamp(note.begins) if note.begins else math.inf
     except ValueError:
         return None
-    return CapacityReservation(key, priority, until, tuple(shares)) if shares else None
+    return CapacityReservation(key, priority, until, tuple(shares), begins) if shares else None
 
 
 def _quantity(resource: str, amount: int) -> str:

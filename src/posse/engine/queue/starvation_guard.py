@@ -92,6 +92,8 @@ class StarvationGuard:
             self._review(undated, now)
         if self._lookahead is not None:
             self._plan_again(self._lookahead, now)
+        elif self.reservations:
+            self._release_dated()
         if self.undated is None and now >= self._look_at:
             self._look_at = now + _LOOK_SECONDS
             self._ended = {key: ended for key, ended in self._ended.items() if key in self._backlog}
@@ -107,8 +109,8 @@ class StarvationGuard:
                 self._plan_at = min(self._plan_at, max(found.begins, now + _OVERDUE_SECONDS))
 
     def take_over(self, reservation: CapacityReservation) -> None:
-        """Go on with the reservation of an earlier scheduler."""
-        if self.undated is None:
+        """Go on with the reservation of an earlier scheduler; a dated one is planned again first."""
+        if reservation.is_dated or self.undated is None:
             self._put(reservation)
 
     def note_placed(self, now: float) -> None:
@@ -170,11 +172,17 @@ class StarvationGuard:
             self._unfinished[group.key] = reservation.until
             self.release(reservation)
 
-    def reservation_against(self, priority: int, key: GroupKey | None = None) -> Reservation | None:
-        """The first reservation that a group, or a pod, of this priority meets."""
+    def reservation_against(
+        self, priority: int, key: GroupKey | None = None, ends_by: float = math.inf
+    ) -> Reservation | None:
+        """The first reservation that a group, or a pod, of this priority meets; or its own, if it has one."""
         for one in self.reservations:
-            if isinstance(one.key, GroupKey) and (one.key == key or priority <= one.priority):
-                return Reservation(one.rows.size, None if one.key == key else one.key)
+            if not isinstance(one.key, GroupKey):
+                continue
+            if one.key == key:
+                return Reservation(one.rows.size, None)
+            if not _yields(one, priority, key, ends_by) and one.held_rows.size:
+                return Reservation(one.held_rows.size, one.key)
         return None
 
     def release_on(self, node: str) -> None:
@@ -190,6 +198,11 @@ class StarvationGuard:
         self._drop(reservation)
         for row in reservation.rows.tolist():
             self._state.note_improved(self._state.nodes.names[row], reservation.priority)
+
+    def _release_dated(self) -> None:
+        """An earlier scheduler looked ahead, and this one does not."""
+        for one in [one for one in self.reservations if one.is_dated]:
+            self.release(one)
 
     def _plan_again(self, lookahead: Lookahead, now: float) -> None:
         """Plan dated reservations for the cluster as it is; retry entries where less is held than before."""

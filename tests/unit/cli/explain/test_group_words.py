@@ -1,5 +1,7 @@
 """The sentences of posse gangs and posse explain, and of conditions and events."""
 
+from dataclasses import replace
+
 import pytest
 
 from posse.cli.explain.group_words import cause, headline, shown_state
@@ -9,6 +11,7 @@ from posse.cli.reading.ended_members import Fates, fates_of
 from posse.engine.groups.forms import INITIALLY_SCHEDULED, VOLCANO, WORKLOAD_REF
 from posse.engine.keys import GroupKey
 from posse.engine.reporting.remedy_messages import BEHIND
+from posse.engine.statement import Reservation
 from posse.model.meta import Condition
 from posse.model.pod import PodCondition
 from posse.model.timestamps import parse_timestamp
@@ -198,12 +201,19 @@ def test_who_needed_the_room_is_known_from_events():
 
 def test_a_group_that_would_fit_is_shown_what_its_scheduler_says():
     """Only the scheduler knows what it reserves for others."""
-    told = "Capacity on 1 node is reserved for pod group test/g2."
+    told = "Capacity on 1 node is reserved for pod group test/g2, and counts as used."
     condition = Condition(type=INITIALLY_SCHEDULED, status="False", reason="Unschedulable", message=told)
     group = changed(gang(minimum=1), status={"conditions": (condition,)})
     now = situation(*nodes(1, cpu="1"), group, pod(cpu="1", group="g1"))
     why = f"it would fit in what is free; its scheduler last said: {told}"
     assert (cause(now, NOBODY), headline(now, NOBODY)) == (why, f"PodGroup test/g1 waits: {why}")
+
+
+def test_a_group_that_a_reservation_holds_back_is_told_for_which_group():
+    holder = GroupKey(NAMESPACE, "g2")
+    now = situation(*nodes(1, cpu="1"), gang(minimum=1), pod(cpu="2", group="g1"))
+    told = cause(replace(now, reservation=Reservation(3, holder)), NOBODY)
+    assert told.endswith("; 3 nodes reserved for test/g2")
 
 
 def test_a_group_that_fits_waits_only_for_its_scheduler():

@@ -1,5 +1,7 @@
 """Capacity reserved for a group that has waited long is written on its object, and read there by everybody else."""
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 
@@ -10,8 +12,10 @@ from posse.engine.explain.preemption import ReservedCapacity
 from posse.engine.keys import GroupKey
 from posse.engine.queue.reservation_note import RESERVED_CAPACITY
 from posse.engine.queue.starvation_guard import PATIENCE_SECONDS, RESERVATION_SECONDS
+from posse.model.timestamps import format_timestamp
 from tests.support.builders import NAMESPACE, changed, gang, nodes, pod, pods
 from tests.support.engine_driver import Driver, placements, pod_reports
+from tests.unit.engine.queue.test_policies import HOUR, driver_with, lasting, running
 
 LARGE, SMALL = GroupKey(NAMESPACE, "g1"), GroupKey(NAMESPACE, "small")
 NODES = nodes(4, cpu="1")
@@ -126,3 +130,67 @@ def test_a_pod_that_no_node_suits_is_not_told_of_reserved_capacity():
     told = pod_reports(driver.decide(after=1.0))
     assert "reserved" not in told["picky"][1]
     assert "Capacity on 4 nodes is reserved" in told["plain"][1]
+
+
+def dated():
+    """A driver that holds a free node for a gang of two until the other node is free, and what it published."""
+    driver = driver_with("backfill", *nodes(2, cpu="1"))
+    running(driver, "long", "2h", cpu="1")
+    driver.see(gang(minimum=2), *pods(2, cpu="1", group="g1"))
+    return driver, published(driver.decide())
+
+
+def reader_of(driver, publication, *objects):
+    there = lasting(pod("long", cpu="1", on="n1"), "2h")
+    holder = changed(gang(minimum=2), metadata={"annotations": {RESERVED_CAPACITY: publication.note}})
+    reader = Driver(*nodes(2, cpu="1"), there, holder, *pods(2, cpu="1", group="g1"), *objects)
+    reader.engine.take_over(driver.now)
+    return reader
+
+
+def small_gang(text=""):
+    one = pod("s1", cpu="1", group="small")
+    return gang("small", 1), lasting(one, text) if text else one
+
+
+def test_a_dated_reservation_is_written_with_its_time_and_read_by_others():
+    driver, (publication,) = dated()
+    begins = driver.now + 2 * HOUR
+    assert msgspec.json.decode(publication.note)["begins"] == format_timestamp(begins)
+    told = reader_of(driver, publication, *small_gang()).engine.explain(SMALL)
+    assert told.situation.state is State.WAITING
+    assert told.reserved == (ReservedCapacity(LARGE, 0, 1, is_preempting=False, starts_in=2 * HOUR),)
+    short = reader_of(driver, publication, *small_gang("1h"))
+    assert short.engine.explain(SMALL).situation.state is State.FITS
+    (guarded,) = short.engine.guarded_capacity()
+    assert guarded.group == LARGE
+
+
+def test_a_dated_reservation_that_moves_is_written_again_after_a_pause():
+    driver, (_,) = dated()
+    other = changed(
+        lasting(pod("other", cpu="1", on="n3"), "1h"), status={"start_time": format_timestamp(driver.now)}
+    )
+    begins = driver.now + HOUR
+    driver.see(*nodes(3, cpu="1")[2:], other)
+    assert published(driver.decide(after=1.0)) == []
+    (moved,) = published(driver.decide(after=10.0))
+    assert msgspec.json.decode(moved.note)["begins"] == format_timestamp(begins)
+
+
+def test_a_scheduler_that_does_not_look_ahead_drops_dated_reservations():
+    driver, (publication,) = dated()
+    reader = reader_of(driver, publication, *small_gang())
+    reader.now = driver.now
+    decisions = reader.decide()
+    assert sorted(placements(decisions)) == ["s1"]
+    assert [one.note for one in published(decisions)] == [""]
+
+
+@pytest.mark.parametrize("begins", ["soon", "2026-13-01T00:00:00Z", 7])
+def test_a_note_with_a_time_that_makes_no_sense_counts_for_nobody(begins):
+    driver, (publication,) = dated()
+    note = msgspec.json.decode(publication.note) | {"begins": begins}
+    forged = replace(publication, note=msgspec.json.encode(note).decode())
+    reader = reader_of(driver, forged, *small_gang())
+    assert reader.engine.explain(SMALL).situation.state is State.FITS
