@@ -16,7 +16,8 @@ from posse.kinds.machinery.errors import EXPIRED, FORBIDDEN, NOT_FOUND, ApiError
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import EVENT
 from posse.model.decoding import ShapeError
-from posse.model.meta import ApiObject
+from posse.model.job import JobRunTime
+from posse.model.meta import ApiObject, ObjectMeta
 from posse.runtime.process.error_isolation import skipping
 from posse.transport.objects import Page, Place, Shown, Versions, WatchEvent
 from posse.transport.transport import Transport
@@ -35,7 +36,7 @@ UNSERVED_SECONDS = 30.0
 """Between looks whether a kind is served by now."""
 
 KNOWN_BY_IDENTITY = frozenset({EVENT})
-"""Kinds with so many objects that only the identity of each is remembered."""
+"""Kinds with so many objects that only the identity of each is remembered; so are Jobs by a scheduler."""
 _IDENTITY = ("namespace", "name", "uid", "resourceVersion")
 
 Json = dict[str, Any]
@@ -301,6 +302,15 @@ class StructFollower(Following[S]):
     ) -> None:
         super().__init__(transport, kind, on_seen, on_gone, is_optional=is_optional)
         self._struct = struct
+
+    def _remembered(self, obj: S) -> S:
+        if self._struct is not JobRunTime:
+            return obj
+        own = obj.metadata
+        identity = ObjectMeta(
+            namespace=own.namespace, name=own.name, uid=own.uid, resource_version=own.resource_version
+        )
+        return self._struct(metadata=identity)
 
     def _form(self, shown: Shown) -> S:
         return shown.read(self._struct)

@@ -4,7 +4,8 @@ import pytest
 
 from posse.client import repeating
 from posse.kinds.machinery.errors import ApiError, expired, no_such_resource
-from posse.kinds.registry import EVENT, NAMESPACE, NODE
+from posse.kinds.registry import EVENT, JOB, NAMESPACE, NODE
+from posse.model.job import JobRunTime
 from posse.model.node import Node
 from posse.runtime.watching import informers as following
 from posse.runtime.watching.informers import Follower, StructFollower
@@ -420,3 +421,26 @@ def test_of_events_only_the_identity_is_remembered():
     asyncio.run(main())
     assert seen == [event]
     assert gone == [{"metadata": metadata}]
+
+
+def test_of_a_job_only_the_identity_is_remembered():
+    told = []
+    job = {
+        "metadata": {"name": "j", "uid": "u1", "resourceVersion": "1", "annotations": {"a": "b"}},
+        "spec": {"activeDeadlineSeconds": 60},
+    }
+    transport = ScriptedTransport([[job], []], [])
+
+    async def main():
+        follower = StructFollower(transport, JOB, told.append, told.append, JobRunTime)
+        await follower.begin()
+        await follower.sync()
+
+    asyncio.run(main())
+    seen, gone = told
+    assert (seen.spec.active_deadline_seconds, seen.metadata.annotations) == (60, {"a": "b"})
+    assert (gone.metadata.uid, gone.spec.active_deadline_seconds, gone.metadata.annotations) == (
+        "u1",
+        None,
+        {},
+    )
