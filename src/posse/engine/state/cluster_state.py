@@ -81,6 +81,11 @@ class ClusterState:
         known = self.nodes.row_of
         return [record for node, there in self._pods_on.items() if node in known for record in there.values()]
 
+    def attached_by_node(self) -> Iterator[tuple[str, Mapping[str, PodRecord]]]:
+        """Known nodes with any pods, and these by uid."""
+        known = self.nodes.row_of
+        return ((node, there) for node, there in self._pods_on.items() if node in known)
+
     @contextmanager
     def lightened(self, records: Iterable[PodRecord]) -> Iterator[None]:
         """The nodes without the requests of these pods, which stay attached in every other respect."""

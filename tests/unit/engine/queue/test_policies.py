@@ -277,10 +277,10 @@ def test_where_nothing_is_refused_no_ends_are_expected():
     driver = driver_with("backfill", *nodes(2, cpu="2"))
     running(driver, "long", "2h", cpu="1")
     ends = driver.engine._knowledge.lookahead._ends
-    assert ends._ends == []
+    assert ends._ends.tolist() == []
     driver.see(gang(minimum=5), *pods(5, cpu="1", group="g1"))
     driver.decide()
-    assert ends._ends == [driver.now + 2 * HOUR]
+    assert ends._ends.tolist() == [driver.now + 2 * HOUR]
 
 
 def test_a_reservation_without_a_date_lapses_though_a_dated_one_lost_its_node():
