@@ -1,10 +1,20 @@
 """Replaces names consistently: equal names stay equal, so that every rule decides as before.
 
 Names of objects, label values and images are replaced, label keys and resources are not. Texts for people are
-dropped, since they may hold names.
+dropped, since they may hold names; so are annotations that no rule reads.
 """
 
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from posse.engine.groups.forms import VOLCANO_ANNOTATION
+from posse.engine.groups.group_record import MINIMUM_RUN_TIME, PREFERRED_TOPOLOGY
+from posse.engine.queue.job_book import EXPECTED_DURATION
+from posse.engine.queue.reservation_note import RESERVED_CAPACITY, read_note
+from posse.engine.state.pod_record import LEADER_ANNOTATION
+from posse.model.durations import parse_duration
 
 Json = dict[str, Any]
 
@@ -26,7 +36,9 @@ _NAME_FIELDS = frozenset(
 )
 _CLASS_FIELDS = frozenset({"priorityClassName", "schedulerName", "deviceClassName", "driver", "provisioner"})
 _LABEL_FIELDS = frozenset({"labels", "matchLabels", "nodeSelector"})
-_TEXT_FIELDS = frozenset({"message", "note", "description", "annotations"})
+_TEXT_FIELDS = frozenset({"message", "note", "description"})
+_DURATIONS = frozenset({EXPECTED_DURATION, MINIMUM_RUN_TIME})
+_NAMING_ANNOTATIONS = frozenset({VOLCANO_ANNOTATION, LEADER_ANNOTATION})
 
 
 class Anonymiser:
@@ -54,6 +66,9 @@ class Anonymiser:
         return value
 
     def _fields(self, value: Json, field: str) -> Json:
+        if field == "annotations":
+            kept = {key: self._annotation(key, text) for key, text in value.items() if isinstance(text, str)}
+            return {key: text for key, text in kept.items() if text is not None}
         is_plain_selector = field == "selector" and all(isinstance(item, str) for item in value.values())
         if field in _LABEL_FIELDS or is_plain_selector:
             return {key: self._label(item) if isinstance(item, str) else item for key, item in value.items()}
@@ -62,6 +77,31 @@ class Anonymiser:
             for key, item in value.items()
             if key not in _TEXT_FIELDS and key not in _CLASS_FIELDS
         } | {key: item for key, item in value.items() if key in _CLASS_FIELDS}
+
+    def _annotation(self, key: str, text: str) -> str | None:
+        """What a rule reads of it, without names; None if no rule does."""
+        if key in _NAMING_ANNOTATIONS:
+            return self._replaced(text, "name")
+        if key == RESERVED_CAPACITY:
+            return self._reserved(text)
+        is_kept = key == PREFERRED_TOPOLOGY or (key in _DURATIONS and parse_duration(text) is not None)
+        return text if is_kept else None
+
+    def _reserved(self, text: str) -> str | None:
+        note = read_note(text)
+        if note is None:
+            return None
+        shares = tuple(
+            replace(one, nodes=tuple(self._replaced(node, "node") for node in one.nodes))
+            for one in note.reserved
+        )
+        kept = replace(
+            note,
+            reserved=shares,
+            pod_group=self._replaced(note.pod_group, "name"),
+            replica_key=self._replaced(note.replica_key, "name"),
+        )
+        return msgspec.json.encode(kept).decode()
 
     def namespace(self, name: str) -> str:
         return self._replaced(name, "namespace")

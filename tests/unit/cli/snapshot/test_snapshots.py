@@ -10,6 +10,7 @@ from posse.cli.problems import Problem
 from posse.cli.reading.cluster_reader import survey_cluster
 from posse.cli.reading.owners import Owners
 from posse.cli.reading.snapshot_file import read_snapshot
+from posse.cli.snapshot.anonymising import Anonymiser
 from posse.cli.snapshot.run import take_snapshot
 from posse.engine.options import EngineOptions
 from tests.support.listed_objects import ListedObjects, gang, made, node, pod
@@ -72,6 +73,38 @@ def test_names_are_replaced_consistently(tmp_path):
         (line.state, line.on_nodes, line.gpus, line.priority, len(line.racks)) for line in before
     ]
     assert [bool(line.owner) for line in after] == [bool(line.owner) for line in before]
+
+
+def test_annotations_that_rules_read_are_kept_without_names():
+    reserved = {
+        "until": "2026-01-01T00:00:00Z",
+        "reserved": [{"nodes": ["alpha-1"], "requests": {"cpu": "1"}}],
+        "pod_group": "",
+    }
+    kept = Anonymiser().object(
+        {
+            "metadata": {
+                "name": "alpha-1",
+                "annotations": {
+                    "posse.dev/expected-duration": "1h",
+                    "posse.dev/minimum-run-time": "ask alpha",
+                    "posse.dev/preferred-topology": "rack",
+                    "scheduling.k8s.io/group-name": "alpha-1",
+                    "scheduling.posse.dev/reserved-capacity": json.dumps(reserved),
+                    "scheduling.posse.dev/forecast": '{"waitsFor": "alpha-1"}',
+                },
+            }
+        },
+        "Node",
+    )["metadata"]["annotations"]
+    assert "alpha" not in str(kept)
+    note = json.loads(kept.pop("scheduling.posse.dev/reserved-capacity"))
+    assert note["reserved"] == [{"nodes": ["node-1"], "requests": {"cpu": "1"}}]
+    assert kept == {
+        "posse.dev/expected-duration": "1h",
+        "posse.dev/preferred-topology": "rack",
+        "scheduling.k8s.io/group-name": "node-1",
+    }
 
 
 def test_damaged_and_newer_files_are_refused(tmp_path):
