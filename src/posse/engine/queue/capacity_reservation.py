@@ -49,11 +49,6 @@ class CapacityReservation:
         return np.unique(np.concatenate([_NO_ROWS, *(share.rows for share in shares)]))
 
     @property
-    def held_rows(self) -> IntArray:
-        """Rows on which anything counts as taken now."""
-        return np.unique(np.concatenate([_NO_ROWS, *(share.rows for share in self.shares)]))
-
-    @property
     def resources(self) -> dict[int, None]:
         """Indexes of the resources of which it holds any."""
         return dict.fromkeys(index for share in self.shares for index, _ in share.load.requests)

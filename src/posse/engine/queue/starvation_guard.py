@@ -181,8 +181,8 @@ class StarvationGuard:
                 continue
             if one.key == key:
                 return Reservation(one.rows.size, None)
-            if not _yields(one, priority, key, ends_by) and one.held_rows.size:
-                return Reservation(one.held_rows.size, one.key)
+            if not _yields(one, priority, key, ends_by):
+                return Reservation(one.rows.size, one.key)
         return None
 
     def release_on(self, node: str) -> None:

@@ -53,7 +53,8 @@ def _reservation(reservation: Reservation) -> str:
     nodes = counted(reservation.nodes, "node")
     if reservation.holder is None:
         return f"Capacity on {nodes} is reserved for it."
-    return f"Capacity on {nodes} is reserved for pod group {reservation.holder}, and counts as used."
+    holder = f"pod group {reservation.holder}"
+    return f"Capacity on {nodes} is reserved for {holder}; what is free of it counts as used."
 
 
 def verdict_text(verdict: Verdict) -> str:

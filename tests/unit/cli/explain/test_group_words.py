@@ -201,7 +201,7 @@ def test_who_needed_the_room_is_known_from_events():
 
 def test_a_group_that_would_fit_is_shown_what_its_scheduler_says():
     """Only the scheduler knows what it reserves for others."""
-    told = "Capacity on 1 node is reserved for pod group test/g2, and counts as used."
+    told = "Capacity on 1 node is reserved for pod group test/g2; what is free of it counts as used."
     condition = Condition(type=INITIALLY_SCHEDULED, status="False", reason="Unschedulable", message=told)
     group = changed(gang(minimum=1), status={"conditions": (condition,)})
     now = situation(*nodes(1, cpu="1"), group, pod(cpu="1", group="g1"))
