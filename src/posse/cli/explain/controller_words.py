@@ -13,8 +13,8 @@ from posse.cli.reading.cluster_reader import Survey
 from posse.cli.reading.ended_members import has_ended
 from posse.cli.reading.sources import ClusterSource
 from posse.engine.explain.group_status import State
+from posse.engine.groups.annotations import GROUP_ANNOTATIONS
 from posse.engine.keys import GroupKey
-from posse.engine.queue.run_times import EXPECTED_DURATION
 from posse.model.pod import Pod
 
 Json = dict[str, Any]
@@ -58,11 +58,10 @@ def _unused(obj: Json) -> Iterator[str]:
     if limit is not None and of_pods.get("activeDeadlineSeconds") is None:
         yield "its activeDeadlineSeconds as a run time: set spec.template.spec.activeDeadlineSeconds as well"
     annotations = (template.get("metadata") or {}).get("annotations") or {}
-    if (
-        EXPECTED_DURATION in (obj["metadata"].get("annotations") or {})
-        and EXPECTED_DURATION not in annotations
-    ):
-        yield f"its annotation {EXPECTED_DURATION}: write it on spec.template.metadata"
+    own = obj["metadata"].get("annotations") or {}
+    for name in GROUP_ANNOTATIONS:
+        if name in own and name not in annotations:
+            yield f"its annotation {name}: write it on spec.template.metadata"
 
 
 def _suspension(obj: Json) -> str:

@@ -27,6 +27,7 @@ from posse.engine.explain.obstacles import Obstacle
 from posse.engine.groups.forms import form_of
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.placement_problem import Advice, RemedyProblem
+from posse.engine.reporting.annotation_messages import annotation_text
 from posse.engine.reporting.cause_messages import lack_text, shortfall_text
 from posse.engine.reporting.messages import counted
 from posse.engine.reporting.remedy_messages import (
@@ -55,6 +56,7 @@ def group_lines(
     if explanation.ahead is not None:
         facts.append(("queue", _queued(explanation.ahead, is_blocked=bool(explanation.reserved))))
     facts += run_time_facts(explanation.run_time)
+    facts += [("not used", annotation_text(one)) for one in explanation.annotation_faults]
     if now.placement:
         facts.append(("would go to", _places(now.placement)))
     yield from indented(aligned(facts))

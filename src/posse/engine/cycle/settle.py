@@ -21,6 +21,7 @@ from posse.engine.keys import GroupKey
 from posse.engine.queue.backlog import Waiting
 from posse.engine.queue.timers import HELD_SECONDS, DelayTimers
 from posse.engine.reporting.parts import (
+    mark_invalid_annotations,
     mark_invalid_priorities,
     mark_nominations_lost,
     mark_other_priorities,
@@ -69,6 +70,7 @@ class GroupSettling:
     def _settle(self, group: Root, cycle: Cycle, *, is_redefined: bool) -> None:
         cycle.decisions.extend(mark_progress(group))
         cycle.decisions.extend(mark_invalid_priorities(group))
+        cycle.decisions.extend(mark_invalid_annotations(group))
         if not self._knowledge.groups.members_must_match:
             cycle.decisions.extend(mark_other_priorities(group))
         waiting = group.unattached()

@@ -18,6 +18,7 @@ from posse.engine.explain.preemption import (
     preemption_for_pod,
 )
 from posse.engine.groups.admission import gates_of
+from posse.engine.groups.annotations import PREFERRED_TOPOLOGY, AnnotationFault, AnnotationProblem, fault
 from posse.engine.groups.part import Root
 from posse.engine.groups.tree import root_of
 from posse.engine.intake.knowledge import Knowledge
@@ -74,6 +75,8 @@ class Explanation:
     remedy_problem: RemedyProblem | Unadvised | None = None
     """The input of a search for remedies."""
     run_time: ExpectedRunTime = UNKNOWN_RUN_TIME
+    annotation_faults: tuple[AnnotationFault, ...] = ()
+    """What is wrong with its annotations of Posse, which then are not used."""
     tree: tuple[GroupStatus, ...] = ()
     """All groups of the tree it is part of, from the root down."""
 
@@ -121,8 +124,19 @@ def explain(knowledge: Knowledge, trials: GroupTrials, key: GroupKey) -> Explana
         reserved_for_it=_reserved_for(knowledge, group),
         remedy_problem=remedy_problem(knowledge, trials, group, key) if now.proof is not None else None,
         run_time=knowledge.run_times.of_root(group),
+        annotation_faults=tuple(_annotation_faults(knowledge, group, key)),
         tree=found if group.key.is_composite else (),
     )
+
+
+def _annotation_faults(knowledge: Knowledge, group: Root, key: GroupKey) -> Iterator[AnnotationFault]:
+    """Nodes with a label may come, so only an explanation says that there are none."""
+    for record in group.records:
+        yield from record.annotation_faults if record.key == key else ()
+    keys = (label for leaf in group.leaves if leaf.key == key for label in leaf.preferred_topology)
+    for label in dict.fromkeys(keys):
+        if not len(knowledge.state.domains(label)):
+            yield fault(PREFERRED_TOPOLOGY, label, AnnotationProblem.UNKNOWN_LABEL)
 
 
 def all_situations(knowledge: Knowledge) -> Iterator[GroupStatus]:

@@ -1,11 +1,12 @@
 """Expected run times of pods and groups: limited, stated, learned from earlier runs, or unknown."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from posse.engine.events import KnownRuns
+from posse.engine.groups.annotations import EXPECTED_DURATION, MAX_STATED_SECONDS, stated_seconds
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.part import Root
@@ -14,12 +15,7 @@ from posse.engine.queue.batches import Batches
 from posse.engine.queue.run_history import OVERRUN, Learned, RunHistory, RunKind
 from posse.engine.queue.run_time_spread import RunTimeSpread
 from posse.engine.state.pod_record import PodRecord
-from posse.model.durations import parse_duration
 from posse.model.timestamps import TimestampError, parse_timestamp
-
-EXPECTED_DURATION = "posse.dev/expected-duration"
-"""On a PodGroup or its pods: how long it is expected to run, such as 1h30m."""
-MAX_STATED_SECONDS = 10 * 365 * 86400.0
 
 
 class RunTimeSource(StrEnum):
@@ -41,8 +37,6 @@ class ExpectedRunTime:
     source: RunTimeSource = RunTimeSource.UNKNOWN
     basis: str = ""
     """The runs that it was learned from."""
-    fault: str = ""
-    """What is wrong with the duration that its annotation states, which then does not count."""
 
 
 UNKNOWN_RUN_TIME = ExpectedRunTime()
@@ -109,15 +103,14 @@ class RunTimes:
                 self._history.remember(one)
 
     def of_group(self, group: GroupRecord, age: float = 0.0) -> ExpectedRunTime:
-        annotations = group.obj.metadata.annotations if group.obj is not None else {}
-        return self._expected(list(group.members.values()), annotations, group.minimum, age)
+        return self._expected(list(group.members.values()), group.expected_seconds, group.minimum, age)
 
     def of_root(self, root: Root) -> ExpectedRunTime:
         """Of the pod group in it that is expected to run longest."""
         return max(map(self.of_group, root.leaves), key=lambda one: one.usual, default=UNKNOWN_RUN_TIME)
 
     def of_pod(self, record: PodRecord, age: float = 0.0) -> ExpectedRunTime:
-        return self._expected([record], {}, 1, age)
+        return self._expected([record], _stated_on(record), 1, age)
 
     def of_record(self, record: PodRecord, age: float) -> ExpectedRunTime:
         """Of the group of a pod, or of the pod itself."""
@@ -127,41 +120,35 @@ class RunTimes:
     def spread_of_record(self, record: PodRecord, age: float) -> RunTimeSpread:
         """How long the group of a pod, or the pod itself, may run in all."""
         group = self._groups.get(record.group) if record.group is not None else None
-        return self.spread_of_group(group, age) if group is not None else self._spread([record], {}, 1, age)
+        if group is None:
+            return self._spread([record], _stated_on(record), 1, age)
+        return self.spread_of_group(group, age)
 
     def spread_of_group(self, group: GroupRecord, age: float = 0.0) -> RunTimeSpread:
-        annotations = group.obj.metadata.annotations if group.obj is not None else {}
-        return self._spread(list(group.members.values()), annotations, group.minimum, age)
+        return self._spread(list(group.members.values()), group.expected_seconds, group.minimum, age)
 
     def _spread(
-        self, records: Sequence[PodRecord], annotations: Mapping[str, str], pods: int, age: float
+        self, records: Sequence[PodRecord], stated: float | None, pods: int, age: float
     ) -> RunTimeSpread:
-        seconds, _ = _stated(records, annotations)
-        if seconds is not None:
-            return RunTimeSpread((seconds,), _limit_of(records))
+        if stated is not None:
+            return RunTimeSpread((stated,), _limit_of(records))
         runs = self._history.runs_of(_kind(records, pods), age) if records else ()
         return RunTimeSpread(runs, _limit_of(records))
 
     def _expected(
-        self, records: Sequence[PodRecord], annotations: Mapping[str, str], pods: int, age: float
+        self, records: Sequence[PodRecord], stated: float | None, pods: int, age: float
     ) -> ExpectedRunTime:
         limit = _limit_of(records)
-        seconds, fault = _stated(records, annotations)
-        if seconds is not None:
-            usual = _at_least(min(seconds, limit), age, limit)
-            return ExpectedRunTime(usual, usual, limit, RunTimeSource.STATED, fault=fault)
+        if stated is not None:
+            usual = _at_least(min(stated, limit), age, limit)
+            return ExpectedRunTime(usual, usual, limit, RunTimeSource.STATED)
         learned = self._learned(records[0], _kind(records, pods), age) if records else None
         if limit < math.inf:
-            return _within(limit, learned, fault)
+            return _within(limit, learned)
         if learned is None:
-            return ExpectedRunTime(fault=fault)
+            return UNKNOWN_RUN_TIME
         return ExpectedRunTime(
-            learned.usual,
-            learned.safe,
-            math.inf,
-            RunTimeSource.LEARNED,
-            basis=_basis(learned),
-            fault=fault,
+            learned.usual, learned.safe, source=RunTimeSource.LEARNED, basis=_basis(learned)
         )
 
     def _learned(self, record: PodRecord, kind: RunKind, age: float) -> Learned | None:
@@ -179,12 +166,12 @@ class RunTimes:
         return stated or record.created
 
 
-def _within(limit: float, learned: Learned | None, fault: str) -> ExpectedRunTime:
+def _within(limit: float, learned: Learned | None) -> ExpectedRunTime:
     """Runs of the same limit say how long it will take, if there are any; only the limit itself is safe."""
     if learned is None:
-        return ExpectedRunTime(limit, limit, limit, RunTimeSource.LIMIT, fault=fault)
+        return ExpectedRunTime(limit, limit, limit, RunTimeSource.LIMIT)
     usual = min(learned.usual, limit)
-    return ExpectedRunTime(usual, limit, limit, RunTimeSource.LIMIT, _basis(learned), fault)
+    return ExpectedRunTime(usual, limit, limit, RunTimeSource.LIMIT, _basis(learned))
 
 
 def _basis(learned: Learned) -> str:
@@ -213,25 +200,8 @@ def _limit_of(records: Sequence[PodRecord]) -> float:
     return max(known) if known and len(known) == len(limits) else math.inf
 
 
-def _stated(records: Sequence[PodRecord], annotations: Mapping[str, str]) -> tuple[float | None, str]:
-    """The duration that the group or its first pod states, or what is wrong with it."""
-    texts = [annotations.get(EXPECTED_DURATION), *(_stated_on(record) for record in records[:1])]
-    text = next((one for one in texts if one is not None), None)
-    return _read(text) if text is not None else (None, "")
-
-
-def _stated_on(record: PodRecord) -> str | None:
-    return record.pod.metadata.annotations.get(EXPECTED_DURATION)
-
-
-def _read(text: str) -> tuple[float | None, str]:
-    """The duration, or what is wrong with it."""
-    seconds = parse_duration(text)
-    if seconds is None:
-        return None, f"annotation {EXPECTED_DURATION}: {text[:64]!r} is not a duration such as 90m or 1h30m"
-    if not 0 < seconds <= MAX_STATED_SECONDS:
-        return None, f"annotation {EXPECTED_DURATION}: {text[:64]!r} is not between 1ns and ten years"
-    return seconds, ""
+def _stated_on(record: PodRecord) -> float | None:
+    return stated_seconds(EXPECTED_DURATION, record.pod.metadata.annotations.get(EXPECTED_DURATION))[0]
 
 
 def _kind(records: Sequence[PodRecord], pods: int) -> RunKind:
