@@ -16,8 +16,8 @@ from posse.engine.groups.admission import (
 from posse.engine.groups.part import Root
 from posse.engine.groups.tree import root_of
 from posse.engine.intake.knowledge import Knowledge
-from posse.engine.intake.run_protection import PROTECTED_PRIORITY
 from posse.engine.keys import GroupKey
+from posse.engine.preemption.run_protection import PROTECTED_PRIORITY
 from posse.engine.queue.backlog import Waiting
 from posse.engine.queue.timers import HELD_SECONDS, DelayTimers
 from posse.engine.reporting.parts import (
@@ -191,11 +191,11 @@ def rank_members(knowledge: Knowledge) -> None:
             group.note_start()
             if knowledge.state.minimum_reservations.groups:
                 knowledge.state.minimum_reservations.note(group.key)
-            is_protected = group.minimum_run_seconds > 0 and knowledge.run_protection.covers(group)
+            is_protected = knowledge.run_protection.covers(group)
             for record in group.members.values():
                 own = record.priority if effective_priority is None else effective_priority
-                record.is_protected = is_protected and bool(record.node)
-                if record.is_protected:
+                record.unprotected_priority = own if is_protected and record.node else None
+                if record.unprotected_priority is not None:
                     own = max(own, PROTECTED_PRIORITY)
                 before = record.effective_priority
                 if before != own:

@@ -35,6 +35,7 @@ from posse.engine.state.draft import Draft
 from posse.engine.state.pod_record import PodRecord
 from posse.engine.trials.group_trial import GroupTrials
 from posse.engine.trials.pod_trial import PodTrials
+from posse.engine.verdict import VictimsProtected
 
 _MAX_OBSTACLES = 8
 """Classes of pods that are described one by one."""
@@ -139,18 +140,25 @@ def _annotation_faults(knowledge: Knowledge, group: Root, key: GroupKey) -> Iter
             yield fault(PREFERRED_TOPOLOGY, label, AnnotationProblem.UNKNOWN_LABEL)
 
 
-def all_situations(knowledge: Knowledge) -> Iterator[GroupStatus]:
+def all_situations(knowledge: Knowledge, trials: GroupTrials) -> Iterator[GroupStatus]:
     """The status of every group, in order of first sight; those of a tree together."""
     claim_victims(knowledge)
     for key in knowledge.entries():
         root = root_of(knowledge.groups, key)
         if root is not None:
-            yield from (_awaiting(knowledge, now) for now in situations(knowledge, root))
+            yield from (_awaiting(knowledge, trials, root, now) for now in situations(knowledge, root))
 
 
-def _awaiting(knowledge: Knowledge, now: GroupStatus) -> GroupStatus:
+def _awaiting(knowledge: Knowledge, trials: GroupTrials, root: Root, now: GroupStatus) -> GroupStatus:
+    """The status, with what its preemption waits for."""
     preemption = knowledge.ledger.get(now.key)
-    return replace(now, awaited=len(preemption.left)) if preemption is not None else now
+    if preemption is not None:
+        return replace(now, awaited=len(preemption.left))
+    if not knowledge.run_protection.runs or now.key != root.key or now.proof is None:
+        return now
+    progress = preemption_for_group(knowledge, trials, root).progress
+    held = progress if isinstance(progress, VictimsProtected) else None
+    return replace(now, awaited_protection=held)
 
 
 def explain_pod(knowledge: Knowledge, trials: PodTrials, uid: str) -> PodExplanation | None:

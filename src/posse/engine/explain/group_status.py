@@ -25,7 +25,7 @@ from posse.engine.proof import Proof
 from posse.engine.reporting.cause_messages import proven_sentences
 from posse.engine.reporting.hold_messages import hold_of_part
 from posse.engine.reporting.messages import verdict_text
-from posse.engine.verdict import SUCCESS, Code, Verdict
+from posse.engine.verdict import SUCCESS, Code, Verdict, VictimsProtected
 from posse.model.workload import PodGroup
 
 
@@ -133,6 +133,8 @@ class GroupStatus:
     """What its scheduler last said of it, if it refused it."""
     awaited: int = 0
     """Victims evicted for it that have not left yet, where all groups are listed."""
+    awaited_protection: VictimsProtected | None = None
+    """What it could preempt later, where all groups are listed."""
 
     @property
     def message(self) -> str:
