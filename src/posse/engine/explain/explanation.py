@@ -108,7 +108,8 @@ def explain(knowledge: Knowledge, trials: GroupTrials, key: GroupKey) -> Explana
     """The explanation; None if the group is unknown."""
     claim_victims(knowledge)
     group = root_of(knowledge.groups, knowledge.entry_of(key))
-    found = tuple(situations(knowledge, group)) if group is not None else ()
+    told = situations(knowledge, group) if group is not None else ()
+    found = tuple(_preferring(knowledge, one) for one in told)
     now = next((one for one in found if one.key == key), None)
     if group is None or now is None:
         return None
@@ -146,7 +147,15 @@ def all_situations(knowledge: Knowledge, trials: GroupTrials) -> Iterator[GroupS
     for key in knowledge.entries():
         root = root_of(knowledge.groups, key)
         if root is not None:
-            yield from (_awaiting(knowledge, trials, root, now) for now in situations(knowledge, root))
+            for now in situations(knowledge, root):
+                yield _awaiting(knowledge, trials, root, _preferring(knowledge, now))
+
+
+def _preferring(knowledge: Knowledge, now: GroupStatus) -> GroupStatus:
+    """The status, with its preferences as far as they are in force."""
+    keys = tuple(key for key in now.preferred_topology if len(knowledge.state.domains(key)))
+    run = knowledge.run_protection.runs.get(now.key)
+    return replace(now, preferred_topology=keys, protected_until=run.until if run is not None else 0.0)
 
 
 def _awaiting(knowledge: Knowledge, trials: GroupTrials, root: Root, now: GroupStatus) -> GroupStatus:

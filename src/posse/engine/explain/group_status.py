@@ -91,7 +91,7 @@ class GroupStatus:
     topology_key: str
     """Node label whose value all members must share; empty if they may go anywhere."""
     preferred_topology: tuple[str, ...]
-    """Node labels whose values members share if possible, the widest first."""
+    """Node labels whose values members share if possible, the widest first; without those no node has."""
     minimum_run_seconds: float
     """How long it runs before it may be preempted."""
     priority: int
@@ -131,6 +131,8 @@ class GroupStatus:
     failed: int = 0
     told: str = ""
     """What its scheduler last said of it, if it refused it."""
+    protected_until: float = 0.0
+    """Until when it is not preempted because of that; 0 if it may be."""
     awaited: int = 0
     """Victims evicted for it that have not left yet, where all groups are listed."""
     awaited_protection: VictimsProtected | None = None

@@ -117,7 +117,7 @@ def _(_progress: NoVictims) -> str:
 def _(progress: VictimsProtected) -> str:
     """The time itself: a time from now on would not stay true."""
     who = described(progress.group)
-    until = format_timestamp(math.ceil(progress.until)).partition("T")[2]
+    until = time_of_day(progress.until)
     if not progress.others:
         return f"{who} is protected by its minimum run time until {until}."
     others = counted(progress.others, "other group")
@@ -142,6 +142,11 @@ def _(progress: VictimsTerminating) -> str:
 @preemption_text.register
 def _(progress: NodesClearing) -> str:
     return f"waiting for {counted(progress.pods, 'pod')} on its nodes to terminate."
+
+
+def time_of_day(moment: float) -> str:
+    """Of a moment that is less than a day away."""
+    return format_timestamp(math.ceil(moment)).partition("T")[2]
 
 
 def below_minimum_text(left: int, minimum: int, lost: Sequence[LostMember] = ()) -> str:

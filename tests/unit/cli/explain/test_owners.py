@@ -123,7 +123,8 @@ def test_gangs_show_racks_gpus_and_owners():
     assert rows[2].split() == ["train-0", "Scheduled", "2/2", "2", "r1", "jobset/train", "60s"]
     wide = table(lines(a_jobset()), NOW, with_namespace=True, wide=True)[0].split()
     assert wide[:5] == ["NAMESPACE", "NAME", "FORM", "STATE", "READY"]
-    assert wide[5:] == ["MEMBERS", "PRIORITY", "GPUS", "RACK", "OWNER", "AGE", "STARTS", "WHY"]
+    assert wide[5:10] == ["MEMBERS", "PRIORITY", "GPUS", "RACK", "PREFERS"]
+    assert wide[10:] == ["PROTECTED", "OWNER", "AGE", "STARTS", "WHY"]
 
 
 def test_gangs_are_selected_by_label_and_sorted():
