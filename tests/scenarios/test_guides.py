@@ -514,7 +514,7 @@ def test_gangs_in_one_rack_go_as_their_guide_says(cluster):
         if line == "posse explain podgroup/mesh":
             assert without_ages(answer).startswith(without_ages(story))
         elif line == "posse explain podgroup/preferring":
-            assert "at least 2 together, preferably in one topology.posse.dev/rack, priority 0" in answer
+            assert "preferred topology   one topology.posse.dev/rack\n" in answer
             wait_until(lambda: running(cluster, "preferring") == 2, "the gang that prefers a rack")
     wait_until(lambda: running(cluster, "mesh") == 5, "the gang that waited for a fifth node")
     racks = {

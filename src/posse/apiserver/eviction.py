@@ -27,15 +27,29 @@ RETRY_SECONDS = 10
 
 def budget_to_charge(pod: Json, budgets: Iterable[Json]) -> Json | None:
     """Return the budget that pays for the eviction, None if none has to. Raises ApiError for a refusal."""
-    if _is_free(pod):
-        return None
-    found = [budget for budget in budgets if _covers(budget, pod)]
+    found = covering_budgets(pod, budgets)
     if len(found) > 1:
         raise ApiError(500, "InternalError", SEVERAL_BUDGETS, {"causes": [{"message": SEVERAL_BUDGETS}]})
-    if not found or (ready_since(pod) is None and _lets_unhealthy_go(found[0])):
+    if not found or not pays_for(found[0], pod):
         return None
     _check(found[0])
     return found[0]
+
+
+def covering_budgets(pod: Json, budgets: Iterable[Json]) -> list[Json]:
+    """Return the budgets, of the pod's namespace, that say something about its eviction."""
+    return [] if _is_free(pod) else [budget for budget in budgets if _covers(budget, pod)]
+
+
+def pays_for(budget: Json, pod: Json) -> bool:
+    """Whether a budget that covers the pod loses a disruption by its eviction."""
+    return ready_since(pod) is not None or not _lets_unhealthy_go(budget)
+
+
+def is_outdated(budget: Json) -> bool:
+    """Whether its status is about an earlier specification."""
+    observed = (budget.get("status") or {}).get("observedGeneration") or 0
+    return bool(observed < (budget["metadata"].get("generation") or 0))
 
 
 def charged(budget: Json, pod_name: str, now: float) -> Json:
@@ -86,7 +100,7 @@ def _lets_unhealthy_go(budget: Json) -> bool:
 
 def _check(budget: Json) -> None:
     name, status = budget["metadata"]["name"], budget.get("status") or {}
-    if (status.get("observedGeneration") or 0) < (budget["metadata"].get("generation") or 0):
+    if is_outdated(budget):
         raise _too_many(
             f"The disruption budget {name} is still being processed by the server.", RETRY_SECONDS
         )

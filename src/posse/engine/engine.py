@@ -63,7 +63,11 @@ class Engine:
         self._questions = Questions(options.asks, options.effort)
         knowledge = self._knowledge
         self._pod_trials = PodTrials(
-            knowledge.state, knowledge.groups, knowledge.budgets, knowledge.nominations
+            knowledge.state,
+            knowledge.groups,
+            knowledge.budgets,
+            knowledge.nominations,
+            knowledge.run_protection,
         )
         self._group_trials = GroupTrials(
             knowledge.state,
@@ -71,6 +75,7 @@ class Engine:
             knowledge.budgets,
             knowledge.nominations,
             knowledge.ledger,
+            knowledge.run_protection,
             options.gates,
             self._questions,
         )
@@ -163,7 +168,7 @@ class Engine:
 
     def situations(self) -> Iterator[GroupStatus]:
         """Return the status of every group, in order of first sight."""
-        return all_situations(self._knowledge)
+        return all_situations(self._knowledge, self._group_trials)
 
     def forecast_builder(self, now: float) -> ForecastProblemBuilder:
         """Return what reads the problem of when waiting groups start, step by step."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from posse.engine.causes import Cause, NoNodeFits, Refusal
+from posse.engine.keys import GroupKey
 from posse.engine.proof import Outcome, Proof
 
 
@@ -30,12 +31,25 @@ class NominatedNodeBusy:
 
 
 @dataclass(frozen=True, slots=True)
+class VictimsProtected:
+    """Groups that would be evicted have not run for their minimum run time yet."""
+
+    group: GroupKey
+    """The one that is protected longest."""
+    until: float
+    others: int = 0
+    """Further protected groups that would be evicted."""
+
+
+@dataclass(frozen=True, slots=True)
 class NoCandidateNode:
     """Evicting pods of lower priority frees enough capacity on none of the nodes."""
 
     nodes: int
     without_victims: int = 0
     """Nodes that run no pod of lower priority; on the others eviction does not help."""
+    protected: VictimsProtected | None = None
+    """What would help once it is no longer protected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +94,9 @@ class NodesClearing:
 
 
 PodPreemption = PreemptionForbidden | NominatedNodeBusy | NoCandidateNode | NodeChosen
-GroupPreemption = PreemptionForbidden | NoVictims | VictimsChosen | VictimsTerminating | NodesClearing
+GroupPreemption = (
+    PreemptionForbidden | NoVictims | VictimsProtected | VictimsChosen | VictimsTerminating | NodesClearing
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,18 @@ def missing_nodes(count: int, levels: Sequence[Level], existing: Iterable[str], 
     return [simulated_node(ordinal, levels, now) for ordinal in wanted]
 
 
+def numbered_nodes(existing: Iterable[Json]) -> list[Json]:
+    """Return the nodes of this naming."""
+    return [node for node in existing if _NODE_NAME.fullmatch(node["metadata"]["name"])]
+
+
+def has_domains(node: Json, levels: Sequence[Level]) -> bool:
+    """Whether a node of this naming has the domains that these levels give it."""
+    labels = node["metadata"].get("labels") or {}
+    wanted = topology_labels(int(node["metadata"]["name"].removeprefix("node-")), levels)
+    return all(labels.get(key) == value for key, value in wanted.items())
+
+
 def node_name(ordinal: int) -> str:
     return f"node-{ordinal:04d}"
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from posse.engine.groups.group_record import MINIMUM_RUN_TIME, PREFERRED_TOPOLOGY
+from posse.engine.groups.annotations import MINIMUM_RUN_TIME, PREFERRED_TOPOLOGY
 from posse.kubelet.nodes import TOPOLOGY_PREFIX, parse_topology
 from posse.simulation.clusters import equal_nodes, total_gpus
 from posse.simulation.comparison import first_divergence, series_of, split_oversized

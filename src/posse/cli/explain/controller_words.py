@@ -13,8 +13,8 @@ from posse.cli.reading.cluster_reader import Survey
 from posse.cli.reading.ended_members import has_ended
 from posse.cli.reading.sources import ClusterSource
 from posse.engine.explain.group_status import State
+from posse.engine.groups.annotations import EXPECTED_DURATION, GROUP_ANNOTATIONS
 from posse.engine.keys import GroupKey
-from posse.engine.queue.job_book import EXPECTED_DURATION
 from posse.model.pod import Pod
 
 Json = dict[str, Any]
@@ -45,18 +45,20 @@ def controller_lines(obj: Json, keys: Sequence[GroupKey], members: Sequence[Pod]
     counts = Counter(_state_of(pod) for pod in members)
     has.append(f"{pods(len(members))} ({_listed(counts)})" if members else "no pods")
     yield f"{who} has {' and '.join(has)}.{_suspension(obj)}"
-    if _states_in_vain(obj):
-        text = f"its annotation {EXPECTED_DURATION}: only PodGroups, pods and Jobs are read"
-        yield f"  not used       {text}; write it on spec.template.metadata"
+    yield from (f"  not used       {text}" for text in _unused(obj))
 
 
-def _states_in_vain(obj: Json) -> bool:
-    """Whether its annotation states a duration that its pod template does not, and is not read."""
+def _unused(obj: Json) -> Iterator[str]:
+    """Annotations of a controller that its pod template does not have; of controllers only Jobs are read."""
     template = (obj.get("spec") or {}).get("template")
-    if obj["kind"] == "Job" or template is None:
-        return False
+    if template is None:
+        return
     annotations = (template.get("metadata") or {}).get("annotations") or {}
-    return EXPECTED_DURATION in (obj["metadata"].get("annotations") or {}).keys() - annotations.keys()
+    own = obj["metadata"].get("annotations") or {}
+    for name in GROUP_ANNOTATIONS:
+        is_read = name == EXPECTED_DURATION and obj["kind"] == "Job"
+        if name in own and name not in annotations and not is_read:
+            yield f"its annotation {name}: write it on spec.template.metadata"
 
 
 def _suspension(obj: Json) -> str:

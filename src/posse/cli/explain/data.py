@@ -12,6 +12,7 @@ from posse.cli.reading.ended_members import has_ended
 from posse.cli.reading.forecasts import forecasts_for
 from posse.cli.reading.owners import Owners
 from posse.engine.keys import GroupKey
+from posse.engine.reporting.annotation_messages import annotation_text
 from posse.engine.reporting.cause_messages import lack_text
 from posse.model.pod import Pod
 
@@ -31,6 +32,7 @@ def group_data(survey: Survey, owners: Owners, keys: Sequence[GroupKey], now: fl
             | {
                 "wouldGoTo": dict(explanation.situation.placement),
                 "changes": list(changes_of(explanation)),
+                "notUsed": [annotation_text(one) for one in explanation.annotation_faults],
                 "conditions": status.get("conditions") or [],
             }
         )

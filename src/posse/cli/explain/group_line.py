@@ -1,5 +1,6 @@
 """One line about each group, for `posse gangs` and for the summary of a controller's groups."""
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import msgspec
@@ -13,6 +14,7 @@ from posse.engine.explain.group_status import GroupStatus, State
 from posse.engine.forecast.forecast import Forecast
 from posse.engine.forecast.forecast_note import ForecastNote, note_of
 from posse.engine.keys import GroupKey
+from posse.model.timestamps import format_timestamp
 
 _MAY_START_LATER = (State.WAITING, State.FITS)
 """What fits may wait as well: only its scheduler knows the capacity that it reserves for others."""
@@ -41,6 +43,11 @@ class GroupLine(msgspec.Struct, frozen=True, rename="camel"):
     gpus: int = 0
     """Requested by its pods, whether they are on nodes or wait."""
     topology_key: str = ""
+    preferred_topology: tuple[str, ...] = ()
+    """Labels whose values its pods share if possible, the widest first; without those that no node has."""
+    minimum_run_seconds: float = 0.0
+    protected_until: str = ""
+    """Until when it is not preempted, because it has not run for that long; empty if it may be."""
     racks: tuple[str, ...] = ()
     """Of the nodes of its pods: values of its topology key, else of the label that names racks."""
     owner: str = ""
@@ -111,6 +118,9 @@ def _line(survey: Survey, owners: Owners | None, rack: str, now: GroupStatus) ->
         priority=now.priority,
         gpus=gpus_of(pods),
         topology_key=now.topology_key,
+        preferred_topology=now.preferred_topology,
+        minimum_run_seconds=now.minimum_run_seconds,
+        protected_until=format_timestamp(math.ceil(now.protected_until)) if now.protected_until else "",
         racks=tuple(domains_of(pods, survey.nodes, now.topology_key or rack)),
         owner=str(owner) if owner is not None else "",
         labels=metadata.get("labels") or {},

@@ -10,6 +10,7 @@ import typer
 from posse.cli.configuration_file import rules_in_force
 from posse.cli.explain.forecast_words import starts_cell
 from posse.cli.explain.group_line import GroupLine, in_order, lines_of, trees_of
+from posse.cli.explain.preference_words import preferred_cell, protected_cell
 from posse.cli.output import Output, print_data
 from posse.cli.reading.cluster_reader import survey_cluster
 from posse.cli.reading.forecasts import forecasts_for
@@ -102,6 +103,16 @@ def table(lines: Sequence[GroupLine], now: float, *, with_namespace: bool, wide:
         ("PRIORITY", wide or any(line.priority for line in lines), lambda line: str(line.priority)),
         ("GPUS", wide or any(line.gpus for line in lines), lambda line: str(line.gpus)),
         ("RACK", wide or any(line.racks for line in lines), _racks),
+        (
+            "PREFERS",
+            wide or any(line.preferred_topology for line in lines),
+            lambda line: preferred_cell(line.preferred_topology),
+        ),
+        (
+            "PROTECTED",
+            wide or any(line.protected_until for line in lines),
+            lambda line: protected_cell(line.protected_until),
+        ),
         ("OWNER", wide or any(line.owner for line in lines), lambda line: line.owner or "-"),
         ("AGE", True, lambda line: since(line.created, now)),
         (

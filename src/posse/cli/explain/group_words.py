@@ -8,7 +8,7 @@ from posse.engine.explain.group_status import GroupStatus, State
 from posse.engine.explain.group_status import shown_state as state_of
 from posse.engine.groups.forms import form_of
 from posse.engine.keys import GroupKey
-from posse.engine.reporting.messages import counted
+from posse.engine.reporting.messages import counted, preemption_text
 
 FINISHED = State.FINISHED
 
@@ -49,6 +49,8 @@ def _remarks(now: GroupStatus, fates: Fates) -> Iterator[str]:
         yield f"it was {now.preempted}"
     if now.awaited:
         yield f"waits for {pods(now.awaited)} to terminate, preempted for it"
+    if now.awaited_protection is not None:
+        yield preemption_text(now.awaited_protection).removesuffix(".")
     number = now.counts.terminating
     if number:
         preempted = f"{fates.preempted} of them " if fates.preempted < number else ""

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from posse.cli.explain.group_words import pods
 from posse.engine.explain.preemption import Forgone, PreemptionStatus, ReservedCapacity
+from posse.engine.groups.annotations import EXPECTED_DURATION
 from posse.engine.keys import PodRef
 from posse.engine.preemption.cost import Cost
 from posse.engine.preemption.marks import described
-from posse.engine.queue.job_book import EXPECTED_DURATION
 from posse.engine.reporting.messages import counted, preemption_text
 from posse.kinds.machinery.durations import human_duration
 

@@ -9,9 +9,8 @@ from posse.kinds.machinery.durations import human_duration
 
 
 def run_time_facts(run_time: ExpectedRunTime) -> list[tuple[str, str]]:
-    """Nothing where no run time is known; what is wrong with an annotation in any case."""
-    facts = [("run time", _told(run_time))] if run_time.source is not RunTimeSource.UNKNOWN else []
-    return [*facts, ("not used", run_time.fault)] if run_time.fault else facts
+    """Nothing where no run time is known."""
+    return [("run time", _told(run_time))] if run_time.source is not RunTimeSource.UNKNOWN else []
 
 
 def deadline_text(deadline: float, starts: float | None, now: float) -> str:

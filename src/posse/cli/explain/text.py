@@ -14,6 +14,7 @@ from posse.cli.explain.group_words import (
     with_closures,
 )
 from posse.cli.explain.preemption_words import held_room, making_room
+from posse.cli.explain.preference_words import preference_facts
 from posse.cli.explain.run_time_words import run_time_facts
 from posse.cli.explain.targets import short_name, typed
 from posse.cli.explain.tree_picture import tree_lines
@@ -27,6 +28,7 @@ from posse.engine.explain.obstacles import Obstacle
 from posse.engine.groups.forms import form_of
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.placement_problem import Advice, RemedyProblem
+from posse.engine.reporting.annotation_messages import annotation_text
 from posse.engine.reporting.cause_messages import lack_text, shortfall_text
 from posse.engine.reporting.messages import counted
 from posse.engine.reporting.remedy_messages import (
@@ -37,7 +39,6 @@ from posse.engine.reporting.remedy_messages import (
     unadvised_text,
     yields_capacity,
 )
-from posse.kinds.machinery.durations import human_duration
 from posse.solver.remedies import remedies
 from posse.writes.group_status import object_kind
 
@@ -54,7 +55,8 @@ def group_lines(
     facts = [("described by", _described(now, age)), *more, ("pods", _counted(now, fates))]
     if explanation.ahead is not None:
         facts.append(("queue", _queued(explanation.ahead, is_blocked=bool(explanation.reserved))))
-    facts += run_time_facts(explanation.run_time)
+    facts += [*preference_facts(now), *run_time_facts(explanation.run_time)]
+    facts += [("not used", annotation_text(one)) for one in explanation.annotation_faults]
     if now.placement:
         facts.append(("would go to", _places(now.placement)))
     yield from indented(aligned(facts))
@@ -163,10 +165,6 @@ def _described(now: GroupStatus, age: str) -> str:
         size = f", {pods(now.expected)} expected"
     if now.topology_key:
         size += f", all in one {now.topology_key}"
-    if now.preferred_topology:
-        size += f", preferably in one {' or one '.join(reversed(now.preferred_topology))}"
-    if now.minimum_run_seconds:
-        size += f", not preempted in its first {human_duration(now.minimum_run_seconds)}"
     return f"{kind}: {now.policy}{size}, priority {now.priority}, created {age} ago"
 
 

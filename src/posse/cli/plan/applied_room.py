@@ -21,22 +21,6 @@ from posse.model.timestamps import format_timestamp
 Json = dict[str, Any]
 
 
-def check_budgets(client: ApiClient, victims: Sequence[Pod]) -> None:
-    """Problem: a disruption budget forbids that a pod is evicted."""
-    for pod in victims:
-        eviction = {
-            "apiVersion": "policy/v1",
-            "kind": "Eviction",
-            "metadata": {"namespace": pod.metadata.namespace, "name": pod.metadata.name},
-            "deleteOptions": {"dryRun": ["All"]},
-        }
-        try:
-            client.create(_path(pod, "eviction"), eviction)
-        except Refused as refusal:
-            if refusal.code != NOT_FOUND:
-                raise Problem(f"nothing was stopped: {_name(pod)}: {refusal}") from refusal
-
-
 def stop_gangs(
     client: ApiClient, group: GroupKey, victims: Sequence[Pod], now: float, say: Callable[[str], None]
 ) -> None:

@@ -9,8 +9,9 @@ import typer
 from posse.cli.client import ApiClient
 from posse.cli.configuration_file import rules_in_force
 from posse.cli.output import Output, print_data
-from posse.cli.plan.applied_room import check_budgets, stop_gangs
+from posse.cli.plan.applied_room import stop_gangs
 from posse.cli.plan.groups_named import group_named
+from posse.cli.plan.room_budgets import check_budgets
 from posse.cli.plan.trial import settle, submit
 from posse.cli.problems import Misuse, Problem
 from posse.cli.reading.cluster_reader import Survey, survey_cluster
@@ -71,7 +72,7 @@ def make_room(client: ApiClient, named: str, namespace: str | None, rules: Rules
     takes_back = any(one.then == TAKES_BACK for one in report.stop)
     is_useful = report.starts and not takes_back
     if is_useful:
-        check_budgets(client, found.victims)
+        check_budgets(source, found.victims)
     _show(report, output, stopping_lines(report) if is_useful else advice_lines(report))
     if takes_back:
         raise Problem("nothing was stopped: what has a higher priority would take the place back")

@@ -14,12 +14,12 @@ from posse.cli.reading.opening import opened
 from posse.cli.simulate.arrivals import MANIFEST_SUFFIXES, read_arrivals
 from posse.configuration.problems import ConfigurationError
 from posse.engine.events import ClusterObject
-from posse.engine.groups.group_record import MINIMUM_RUN_TIME, PREFERRED_TOPOLOGY
+from posse.engine.groups.annotations import MINIMUM_RUN_TIME, PREFERRED_TOPOLOGY, stated_seconds
 from posse.engine.options import EngineOptions
+from posse.engine.reporting.annotation_messages import value_text
 from posse.kinds.registry import NODE
 from posse.kubelet.nodes import TOPOLOGY_PREFIX, TopologyError, parse_topology
 from posse.model.decoding import decode
-from posse.model.durations import parse_duration
 from posse.model.node import Node
 from posse.recording.replay import history_of
 from posse.recording.segments import RecordingError
@@ -234,8 +234,9 @@ def _annotations(request: Request, nodes: Sequence[Node]) -> dict[str, str]:
     """What all gangs prefer, or are protected by."""
     preferred = _topology_key("--gangs-prefer", request.gangs_prefer, nodes)
     minimum = request.minimum_run_time
-    if minimum and parse_duration(minimum) is None:
-        raise Misuse(f"--minimum-run-time: {minimum!r} is not a duration such as 30m or 1h30m")
+    _, wrong = stated_seconds(MINIMUM_RUN_TIME, minimum or None)
+    if wrong is not None:
+        raise Misuse(f"--minimum-run-time: {value_text(wrong)}")
     stated = {PREFERRED_TOPOLOGY: preferred, MINIMUM_RUN_TIME: minimum}
     return {name: text for name, text in stated.items() if text}
 

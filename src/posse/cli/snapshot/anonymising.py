@@ -9,9 +9,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from posse.engine.groups.annotations import EXPECTED_DURATION, MINIMUM_RUN_TIME, PREFERRED_TOPOLOGY
 from posse.engine.groups.forms import VOLCANO_ANNOTATION
-from posse.engine.groups.group_record import MINIMUM_RUN_TIME, PREFERRED_TOPOLOGY
-from posse.engine.queue.job_book import EXPECTED_DURATION
 from posse.engine.queue.reservation_note import RESERVED_CAPACITY, read_note
 from posse.engine.state.pod_record import LEADER_ANNOTATION
 from posse.model.durations import parse_duration

@@ -18,13 +18,14 @@ from posse.cli.manifests import Manifest
 from posse.cli.problems import Problem
 from posse.cli.run.start import on_unclaimed_error
 from posse.cli.up.examples import examples_dir
+from posse.cli.up.notices import continuation_notice
 from posse.cli.up.watching import Watchable, watch_cluster
 from posse.configuration.problems import ConfigurationError
 from posse.control_plane.program import ProgramEndedError
 from posse.kinds.machinery.errors import ApiError
 from posse.page.process import PageProcess
 from posse.recording.segments import RecordingError
-from posse.runtime.embedded.bootstrap import Item
+from posse.runtime.embedded.bootstrap import EnsuredNodes, Item
 from posse.runtime.embedded.cluster import EmbeddedCluster
 from posse.runtime.process.gc_tuning import leave_memory_to_the_system
 from posse.runtime.process.logs import configure_logging
@@ -53,6 +54,7 @@ class LocalCluster(Watchable, Protocol):
     """The embedded cluster, or one on programs of Kubernetes."""
 
     url: str
+    nodes: EnsuredNodes
 
     async def start(self) -> None: ...
 
@@ -115,6 +117,8 @@ async def _serve_until_cancelled(
             page.start()
         address = page.address(ensure_token(page_token(options))) if page else ""
         typer.echo(welcome(cluster.url, options, address))
+        if notice := continuation_notice(options, cluster.nodes):
+            typer.echo(f"{notice}\n", err=True)
         await _watch_until_failure(cluster)
     except asyncio.CancelledError:
         typer.echo("Stopping ...")

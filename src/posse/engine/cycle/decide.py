@@ -87,7 +87,7 @@ class DecisionLoop:
             self._read_faulty_again()
         # 5. Decide for every group that changed, or may be preempted from now on, whether it may be tried.
         knowledge.run_protection.now = now
-        for key in knowledge.run_protection.take_due() if knowledge.run_protection.until else ():
+        for key in knowledge.run_protection.take_due() if knowledge.run_protection.runs else ():
             knowledge.unsettle(key)
         self._settling.settle_changed(cycle)
         # 6. Put off what a failed write sent back.

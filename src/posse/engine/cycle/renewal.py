@@ -24,7 +24,14 @@ from posse.engine.state.pod_record import PodRecord
 from posse.engine.statement import Reported, Reservation, Statement
 from posse.engine.trials.group_trial import GroupTrials
 from posse.engine.trials.pod_trial import PodTrials
-from posse.engine.verdict import Code, Verdict
+from posse.engine.verdict import (
+    Code,
+    GroupPreemption,
+    NoVictims,
+    PodPreemption,
+    Verdict,
+    VictimsProtected,
+)
 
 QUIET_SECONDS = 2.0
 """Refusals are checked when nothing has changed for so long,"""
@@ -47,6 +54,23 @@ class _Change:
     @property
     def due(self) -> float:
         return min(self.last + QUIET_SECONDS, self.first + _MAX_DELAY_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Preemption:
+    """What a search for victims would be about now."""
+
+    seeks: bool
+    """Whether any would be sought."""
+    protected: VictimsProtected | None
+    """What would be found if it were not protected, in case nothing is found."""
+
+    def is_told_by(self, told: PodPreemption | GroupPreemption | None, *, lacks_members: bool) -> bool:
+        if lacks_members:
+            return told is None
+        if told is None or isinstance(told, NoVictims | VictimsProtected):
+            return told == (self.protected or (NoVictims() if self.seeks else None))
+        return self.seeks
 
 
 class Renewal:
@@ -133,11 +157,14 @@ class Renewal:
             return True
         with as_if_its_turn(self._knowledge, root):
             probe = probe_placement(self._knowledge.state, root)
-        return probe.verdict.succeeded or not self._holds(root, probe)
+            is_refused = probe.verdict.code is Code.UNSCHEDULABLE
+            protected = self._trials.protected_victims(root) if is_refused else None
+        return probe.verdict.succeeded or not self._holds(root, probe, protected)
 
-    def _holds(self, root: Root, probe: Probe) -> bool:
+    def _holds(self, root: Root, probe: Probe, protected: VictimsProtected | None) -> bool:
         reservation = self._knowledge.starvation_guard.reservation_against(root.priority, root.key)
         seeks = probe.verdict.code is Code.UNSCHEDULABLE and self._trials.could_evict(root)
+        now = _Preemption(seeks, protected)
         records = {record.key: record for record in root.records}
         told = (
             (records[key].reported, verdict)
@@ -145,7 +172,7 @@ class Renewal:
             if records[key].uid and (records[key].left is not None or not records[key].scheduled)
         )
         members = ((record.reported, verdict) for record, verdict in probe.refused)
-        return _all_say(told, reservation, seeks=seeks) and _all_say(members, None, seeks=seeks)
+        return _all_say(told, reservation, now) and _all_say(members, None, now)
 
     # --- pods --------------------------------------------------------------------------------------------
 
@@ -168,27 +195,24 @@ class Renewal:
 
 
 def _all_say(
-    told: Iterable[tuple[Reported, Verdict]], reservation: Reservation | None, *, seeks: bool
+    told: Iterable[tuple[Reported, Verdict]], reservation: Reservation | None, now: _Preemption
 ) -> bool:
     """Members of one class share their verdict, so most comparisons are of the same two objects."""
     compared: dict[tuple[int, int], bool] = {}
     for reported, verdict in told:
         pair = (id(reported.statement.verdict) if reported.statement is not None else 0, id(verdict))
         if pair not in compared:
-            compared[pair] = _says(reported, verdict, reservation, seeks=seeks)
+            compared[pair] = _says(reported, verdict, reservation, now)
         if not compared[pair]:
             return False
     return True
 
 
-def _says(reported: Reported, verdict: Verdict, reservation: Reservation | None, *, seeks: bool) -> bool:
-    """Whether the last statement has this cause; `seeks` tells whether victims would be sought now."""
+def _says(reported: Reported, verdict: Verdict, reservation: Reservation | None, now: _Preemption) -> bool:
+    """Whether the last statement has this cause, and says the same of victims as would be said now."""
     statement = reported.statement
     if statement is None or statement.reservation != reservation:
         return False
     told = statement.verdict
-    expects = seeks and not isinstance(verdict.cause, LacksMembers)
-    return (told.preemption is not None) == expects and (told.code, told.cause) == (
-        verdict.code,
-        verdict.cause,
-    )
+    is_same = now.is_told_by(told.preemption, lacks_members=isinstance(verdict.cause, LacksMembers))
+    return is_same and (told.code, told.cause) == (verdict.code, verdict.cause)

@@ -16,11 +16,12 @@ from posse.engine.groups.admission import (
 from posse.engine.groups.part import Root
 from posse.engine.groups.tree import root_of
 from posse.engine.intake.knowledge import Knowledge
-from posse.engine.intake.run_protection import PROTECTED_PRIORITY
 from posse.engine.keys import GroupKey
+from posse.engine.preemption.run_protection import PROTECTED_PRIORITY
 from posse.engine.queue.backlog import Waiting
 from posse.engine.queue.timers import HELD_SECONDS, DelayTimers
 from posse.engine.reporting.parts import (
+    mark_invalid_annotations,
     mark_invalid_priorities,
     mark_nominations_lost,
     mark_other_priorities,
@@ -69,6 +70,7 @@ class GroupSettling:
     def _settle(self, group: Root, cycle: Cycle, *, is_redefined: bool) -> None:
         cycle.decisions.extend(mark_progress(group))
         cycle.decisions.extend(mark_invalid_priorities(group))
+        cycle.decisions.extend(mark_invalid_annotations(group))
         if not self._knowledge.groups.members_must_match:
             cycle.decisions.extend(mark_other_priorities(group))
         waiting = group.unattached()
@@ -189,11 +191,13 @@ def rank_members(knowledge: Knowledge) -> None:
             group.note_start()
             if knowledge.state.minimum_reservations.groups:
                 knowledge.state.minimum_reservations.note(group.key)
-            is_protected = group.minimum_run_seconds > 0 and knowledge.run_protection.covers(group)
+            protection = knowledge.run_protection
+            may_be_protected = group.minimum_run_seconds > 0 or group.key in protection.runs
+            is_protected = may_be_protected and protection.covers(group)
             for record in group.members.values():
                 own = record.priority if effective_priority is None else effective_priority
-                record.is_protected = is_protected and bool(record.node)
-                if record.is_protected:
+                record.unprotected_priority = own if is_protected and record.node else None
+                if record.unprotected_priority is not None:
                     own = max(own, PROTECTED_PRIORITY)
                 before = record.effective_priority
                 if before != own:

@@ -18,6 +18,7 @@ from posse.engine.explain.preemption import (
     preemption_for_pod,
 )
 from posse.engine.groups.admission import gates_of
+from posse.engine.groups.annotations import PREFERRED_TOPOLOGY, AnnotationFault, AnnotationProblem, fault
 from posse.engine.groups.part import Root
 from posse.engine.groups.tree import root_of
 from posse.engine.intake.knowledge import Knowledge
@@ -34,6 +35,7 @@ from posse.engine.state.draft import Draft
 from posse.engine.state.pod_record import PodRecord
 from posse.engine.trials.group_trial import GroupTrials
 from posse.engine.trials.pod_trial import PodTrials
+from posse.engine.verdict import VictimsProtected
 
 _MAX_OBSTACLES = 8
 """Classes of pods that are described one by one."""
@@ -74,6 +76,8 @@ class Explanation:
     remedy_problem: RemedyProblem | Unadvised | None = None
     """The input of a search for remedies."""
     run_time: ExpectedRunTime = UNKNOWN_RUN_TIME
+    annotation_faults: tuple[AnnotationFault, ...] = ()
+    """What is wrong with its annotations of Posse, which then are not used."""
     tree: tuple[GroupStatus, ...] = ()
     """All groups of the tree it is part of, from the root down."""
 
@@ -104,7 +108,8 @@ def explain(knowledge: Knowledge, trials: GroupTrials, key: GroupKey) -> Explana
     """The explanation; None if the group is unknown."""
     claim_victims(knowledge)
     group = root_of(knowledge.groups, knowledge.entry_of(key))
-    found = tuple(situations(knowledge, group)) if group is not None else ()
+    told = situations(knowledge, group) if group is not None else ()
+    found = tuple(_preferring(knowledge, one) for one in told)
     now = next((one for one in found if one.key == key), None)
     if group is None or now is None:
         return None
@@ -121,22 +126,51 @@ def explain(knowledge: Knowledge, trials: GroupTrials, key: GroupKey) -> Explana
         reserved_for_it=_reserved_for(knowledge, group),
         remedy_problem=remedy_problem(knowledge, trials, group, key) if now.proof is not None else None,
         run_time=knowledge.run_times.of_root(group),
+        annotation_faults=tuple(_annotation_faults(knowledge, group, key)),
         tree=found if group.key.is_composite else (),
     )
 
 
-def all_situations(knowledge: Knowledge) -> Iterator[GroupStatus]:
+def _annotation_faults(knowledge: Knowledge, group: Root, key: GroupKey) -> Iterator[AnnotationFault]:
+    """Nodes with a label may come, so only an explanation says that there are none."""
+    for record in group.records:
+        yield from record.annotation_faults if record.key == key else ()
+    members = [record for leaf in group.leaves if leaf.key == key for record in leaf.members.values()]
+    of_jobs = (knowledge.run_times.jobs.of(record).fault for record in members[:1])
+    yield from (one for one in of_jobs if one is not None)
+    keys = (label for leaf in group.leaves if leaf.key == key for label in leaf.preferred_topology)
+    for label in dict.fromkeys(keys):
+        if not len(knowledge.state.domains(label)):
+            yield fault(PREFERRED_TOPOLOGY, label, AnnotationProblem.UNKNOWN_LABEL)
+
+
+def all_situations(knowledge: Knowledge, trials: GroupTrials) -> Iterator[GroupStatus]:
     """The status of every group, in order of first sight; those of a tree together."""
     claim_victims(knowledge)
     for key in knowledge.entries():
         root = root_of(knowledge.groups, key)
         if root is not None:
-            yield from (_awaiting(knowledge, now) for now in situations(knowledge, root))
+            for now in situations(knowledge, root):
+                yield _awaiting(knowledge, trials, root, _preferring(knowledge, now))
 
 
-def _awaiting(knowledge: Knowledge, now: GroupStatus) -> GroupStatus:
+def _preferring(knowledge: Knowledge, now: GroupStatus) -> GroupStatus:
+    """The status, with its preferences as far as they are in force."""
+    keys = tuple(key for key in now.preferred_topology if len(knowledge.state.domains(key)))
+    run = knowledge.run_protection.runs.get(now.key)
+    return replace(now, preferred_topology=keys, protected_until=run.until if run is not None else 0.0)
+
+
+def _awaiting(knowledge: Knowledge, trials: GroupTrials, root: Root, now: GroupStatus) -> GroupStatus:
+    """The status, with what its preemption waits for."""
     preemption = knowledge.ledger.get(now.key)
-    return replace(now, awaited=len(preemption.left)) if preemption is not None else now
+    if preemption is not None:
+        return replace(now, awaited=len(preemption.left))
+    if not knowledge.run_protection.runs or now.key != root.key or now.proof is None:
+        return now
+    progress = preemption_for_group(knowledge, trials, root).progress
+    held = progress if isinstance(progress, VictimsProtected) else None
+    return replace(now, awaited_protection=held)
 
 
 def explain_pod(knowledge: Knowledge, trials: PodTrials, uid: str) -> PodExplanation | None:

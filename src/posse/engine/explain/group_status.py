@@ -27,7 +27,7 @@ from posse.engine.reporting.cause_messages import proven_sentences
 from posse.engine.reporting.hold_messages import hold_of_part
 from posse.engine.reporting.messages import verdict_text
 from posse.engine.statement import Reservation
-from posse.engine.verdict import SUCCESS, Code, Verdict
+from posse.engine.verdict import SUCCESS, Code, Verdict, VictimsProtected
 from posse.model.workload import PodGroup
 
 
@@ -93,7 +93,7 @@ class GroupStatus:
     topology_key: str
     """Node label whose value all members must share; empty if they may go anywhere."""
     preferred_topology: tuple[str, ...]
-    """Node labels whose values members share if possible, the widest first."""
+    """Node labels whose values members share if possible, the widest first; without those no node has."""
     minimum_run_seconds: float
     """How long it runs before it may be preempted."""
     priority: int
@@ -135,8 +135,12 @@ class GroupStatus:
     """What its scheduler last said of it, if it refused it."""
     reservation: Reservation | None = None
     """Capacity that is reserved for another group, and counts as used for this one."""
+    protected_until: float = 0.0
+    """Until when it is not preempted because of that; 0 if it may be."""
     awaited: int = 0
     """Victims evicted for it that have not left yet, where all groups are listed."""
+    awaited_protection: VictimsProtected | None = None
+    """What it could preempt later, where all groups are listed."""
 
     @property
     def message(self) -> str:

@@ -119,8 +119,7 @@ def _holders(state: ClusterState, groups: GroupBook, lack: Lack, wanting: PodRec
             if amount and (record.group is None or not _are_one(groups, record.group, wanting.group)):
                 who = record.group or record.ref
                 _, held, pods = found.get(who, (0, 0, 0))
-                priority = record.priority if record.is_protected else record.effective_priority
-                found[who] = priority, held + amount, pods + 1
+                found[who] = record.own_rank, held + amount, pods + 1
     largest = sorted(found.items(), key=lambda item: (-item[1][1], _name(item[0])))[:_MAX_HOLDERS]
     return tuple(
         Holder(who, priority, amount_text(lack.resource, held), pods)

@@ -6,6 +6,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from posse.engine.decisions import ReportGroup
+from posse.engine.groups.annotations import GROUP_ANNOTATIONS
 from posse.engine.groups.forms import (
     WORKLOAD_REF,
     describe,
@@ -68,16 +69,19 @@ class GroupBook:
         return self.links.composite(key) if key.is_composite else self._groups.get(key)
 
     def definition(self, key: GroupKey) -> tuple[object, ...] | None:
-        """The specification of the group with its object's identity; None while no object describes it."""
+        """What is stated of the group, with its object's identity; None while no object describes it."""
         if key.is_composite:
             record = self.links.composite(key)
-            return (record.uid, record.obj.spec, record.priority_error) if record is not None else None
+            if record is None:
+                return None
+            return record.uid, record.obj.spec, _stated(record.obj), record.priority_error
         group = self._groups.get(key)
         if group is None or group.obj is None:
             return None
         return (
             group.obj.metadata.uid,
             group.obj.spec,
+            _stated(group.obj),
             group.minimum_resources,
             group.priority_error,
             group.excess,
@@ -276,3 +280,8 @@ def _without_size(podgroup: PodGroup, gates: Gates) -> PodGroup:
         return podgroup
     unsized = replace(policy, basic=BasicSchedulingPolicy())
     return replace(podgroup, spec=replace(podgroup.spec, scheduling_policy=unsized))
+
+
+def _stated(obj: PodGroup | CompositePodGroup) -> tuple[str | None, ...]:
+    annotations = obj.metadata.annotations
+    return tuple(map(annotations.get, GROUP_ANNOTATIONS)) if annotations else ()

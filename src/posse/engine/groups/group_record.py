@@ -2,28 +2,30 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from operator import attrgetter
 from typing import ClassVar, NamedTuple
 
 from posse.engine.causes import GroupAbsent, LacksPods
+from posse.engine.groups.annotations import (
+    EXPECTED_DURATION,
+    GROUP_ANNOTATIONS,
+    MINIMUM_RUN_TIME,
+    PREFERRED_TOPOLOGY,
+    AnnotationFault,
+    faults_of,
+    stated_labels,
+    stated_seconds,
+)
 from posse.engine.groups.forms import DISRUPTION_TARGET, INITIALLY_SCHEDULED
 from posse.engine.groups.reported_object import ReportedObject
 from posse.engine.keys import GroupKey
 from posse.engine.state.pod_record import PodRecord
-from posse.model.durations import parse_duration
 from posse.model.limits import Excess
 from posse.model.meta import Quantity
 from posse.model.pod import Pod
 from posse.model.workload import PodGroup
 
 PREEMPTED = "Preempted"
-PREFERRED_TOPOLOGY = "posse.dev/preferred-topology"
-"""On a PodGroup or its pods: node labels that members share if possible, the widest first."""
-MINIMUM_RUN_TIME = "posse.dev/minimum-run-time"
-"""On a PodGroup or its pods: how long it runs before it may be preempted, such as 30m."""
-MAX_PREFERRED_LEVELS = 8
-"""Labels beyond these are ignored: each label costs memory for every node."""
 MAX_PROTECTED_SECONDS = 3600.0
 """Any tenant can state it, so it is bounded: longer protection would undo priorities."""
 _BY_AGE = attrgetter("created", "arrival")
@@ -112,24 +114,33 @@ class GroupRecord(ReportedObject):
 
     @property
     def preferred_topology(self) -> tuple[str, ...]:
-        """Node labels whose values members share if possible, the widest first.
-
-        By annotation of the group, or else of the member seen first: pods have the annotations of templates.
-        """
+        """Node labels whose values members share if possible, the widest first, by annotation."""
         text = self._annotation(PREFERRED_TOPOLOGY)
-        keys = (key.strip() for key in text.split(",")) if text else ()
-        return tuple(islice(filter(None, keys), MAX_PREFERRED_LEVELS))
+        return stated_labels(text)[0] if text is not None else ()
 
     @property
     def minimum_run_seconds(self) -> float:
-        """How long it runs before it may be preempted, by annotation; 0 if the text is no duration."""
+        """How long it runs before it may be preempted, by annotation; 0 if none says so."""
         text = self._annotation(MINIMUM_RUN_TIME)
-        return min(parse_duration(text) or 0.0, MAX_PROTECTED_SECONDS) if text else 0.0
+        seconds = stated_seconds(MINIMUM_RUN_TIME, text)[0] if text is not None else None
+        return min(seconds or 0.0, MAX_PROTECTED_SECONDS)
 
-    def _annotation(self, name: str) -> str:
-        text = self.obj.metadata.annotations.get(name, "") if self.obj is not None else ""
-        if not text and self.members:
-            text = next(iter(self.members.values())).pod.metadata.annotations.get(name, "")
+    @property
+    def expected_seconds(self) -> float | None:
+        """How long it is expected to run, by annotation."""
+        text = self._annotation(EXPECTED_DURATION)
+        return stated_seconds(EXPECTED_DURATION, text)[0] if text is not None else None
+
+    @property
+    def annotation_faults(self) -> tuple[AnnotationFault, ...]:
+        texts = {name: self._annotation(name) for name in GROUP_ANNOTATIONS}
+        return faults_of(texts) if any(text is not None for text in texts.values()) else ()
+
+    def _annotation(self, name: str) -> str | None:
+        """Of the group, or else of the member seen first: pods have the annotations of templates."""
+        text = self.obj.metadata.annotations.get(name) if self.obj is not None else None
+        if text is None and self.members:
+            text = next(iter(self.members.values())).pod.metadata.annotations.get(name)
         return text
 
     @property

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import ClassVar
 
+from posse.engine.groups.annotations import GROUP_ANNOTATIONS, AnnotationFault, AnnotationProblem, fault
 from posse.engine.groups.forms import TREE_INITIALLY_SCHEDULED, key_of, parent_of
 from posse.engine.groups.reported_object import ReportedObject
 from posse.engine.keys import GroupKey
@@ -32,6 +33,12 @@ class CompositeRecord(ReportedObject):
         """How many children must start before any does: with the basic policy, one."""
         gang = self.obj.spec.scheduling_policy.gang
         return gang.min_group_count if gang is not None else 1
+
+    @property
+    def annotation_faults(self) -> tuple[AnnotationFault, ...]:
+        stated = self.obj.metadata.annotations
+        names = [name for name in GROUP_ANNOTATIONS if name in stated] if stated else ()
+        return tuple(fault(name, stated[name], AnnotationProblem.COMPOSITE) for name in names)
 
     @property
     def priority(self) -> int | None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from posse.engine.groups.annotations import AnnotationFault
 from posse.engine.groups.forms import (
     DISRUPTION_TARGET,
     MINIMUM_RUNNING,
@@ -44,6 +45,8 @@ class ReportedObject:
     """What is wrong with the priority that it states."""
     told_priority_error: PriorityError | None = None
     """The same, as it was last reported."""
+    told_annotation_faults: tuple[AnnotationFault, ...] = ()
+    """What is wrong with its annotations, as it was last reported."""
     priority_note: str = ""
     """What was last written about members of another priority; empty if nothing."""
     outcome: str = ""
@@ -56,6 +59,10 @@ class ReportedObject:
         @property
         def obj(self) -> PodGroup | CompositePodGroup | None:
             """The object that describes it, a field of each subclass; None until that is seen."""
+
+        @property
+        def annotation_faults(self) -> tuple[AnnotationFault, ...]:
+            """What is wrong with its annotations of Posse, which then are not used."""
 
     @property
     def uid(self) -> str:
@@ -123,6 +130,7 @@ class ReportedObject:
         self.scheduled = self.is_start_uncertain = self.report_may_be_lost = False
         self.is_disrupted = self.is_seen_disrupted = self.is_seen_short = False
         self.reported, self.outcome, self.priority_note = NEVER_REPORTED, "", ""
+        self.told_annotation_faults = ()
 
     def forget_losses(self) -> None:
         """It has not started, so it has lost nothing."""

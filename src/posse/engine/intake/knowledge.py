@@ -10,10 +10,10 @@ from posse.engine.decisions import ReportPod
 from posse.engine.events import ClusterObject
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.part import Root
-from posse.engine.intake.run_protection import RunProtection
 from posse.engine.keys import GroupKey, PodRef
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.ledger import Ledger
+from posse.engine.preemption.run_protection import RunProtection
 from posse.engine.queue.backlog import Backlog, Backoff, Key
 from posse.engine.queue.lookahead import Lookahead
 from posse.engine.queue.policies import POLICIES
@@ -110,7 +110,12 @@ class Knowledge:
         """Differs after every lasting change that may make a refusal untrue."""
         state = self.state
         reservations = (self.nominations.changes, self.starvation_guard.changes)
-        return (state.changes, state.storage.book.knowledge_version, *reservations)
+        return (
+            state.changes,
+            state.storage.book.knowledge_version,
+            *reservations,
+            self.run_protection.changes,
+        )
 
     @property
     def own_name(self) -> str:

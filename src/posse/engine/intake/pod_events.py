@@ -158,6 +158,8 @@ class PodEvents:
         elif not moved and same_but_for_node(before, pod) and self._is_seen_as_before(record, before):
             if pod.spec.node_name and not before.spec.node_name:
                 self._binding_confirmed(record)
+            elif pod.status.start_time != before.status.start_time:
+                self._started(record)
             return
         try:
             reclassify(self._knowledge, record)
@@ -231,6 +233,12 @@ class PodEvents:
         if group is None:
             return
         if group.awaits_bindings or group.minimum_run_seconds or self._may_have_news(group):
+            self._knowledge.unsettle(group.key)
+
+    def _started(self, record: PodRecord) -> None:
+        """Its group may be protected for a time that begins now."""
+        group = self._knowledge.groups.get(record.group) if record.group is not None else None
+        if group is not None and group.minimum_run_seconds:
             self._knowledge.unsettle(group.key)
 
     def _may_have_news(self, group: GroupRecord) -> bool:

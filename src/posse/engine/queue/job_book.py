@@ -8,15 +8,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from posse.engine.groups.annotations import (
+    EXPECTED_DURATION,
+    MAX_STATED_SECONDS,
+    AnnotationFault,
+    stated_seconds,
+)
 from posse.engine.state.pod_record import PodRecord
 from posse.model.job import JobRunTime
 from posse.model.meta import OwnerReference
 from posse.model.timestamps import TimestampError, parse_timestamp
-
-EXPECTED_DURATION = "posse.dev/expected-duration"
-"""On a PodGroup, its pods or their Job: how long it is expected to run, such as 1h30m."""
-MAX_LIMIT_SECONDS = 10 * 365 * 86400.0
-"""A limit above this says nothing about how long a run takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +26,10 @@ class JobTimes:
     """Seconds from the start of the Job."""
     deadline: float = math.inf
     """All its pods are ended then; infinite while the Job has not started."""
-    stated: str | None = None
+    stated: float | None = None
     """The expected duration in its annotation."""
+    fault: AnnotationFault | None = None
+    """What is wrong with that annotation."""
     owner: str = ""
     """The CronJob that creates such Jobs again and again, as in CronJob/nightly."""
 
@@ -78,12 +81,13 @@ class JobBook:
 
 def _times(job: JobRunTime) -> JobTimes:
     seconds = job.spec.active_deadline_seconds
-    limit = float(seconds) if seconds is not None and 0 <= seconds <= MAX_LIMIT_SECONDS else math.inf
+    # A limit of centuries says nothing about how long a run takes.
+    limit = float(seconds) if seconds is not None and 0 <= seconds <= MAX_STATED_SECONDS else math.inf
     owners = [one.name for one in job.metadata.owner_references if one.kind == "CronJob"]
     return JobTimes(
         limit,
         _start(job) + limit,
-        job.metadata.annotations.get(EXPECTED_DURATION),
+        *stated_seconds(EXPECTED_DURATION, job.metadata.annotations.get(EXPECTED_DURATION)),
         f"CronJob/{owners[0]}" if owners else "",
     )
 
@@ -102,7 +106,7 @@ def _is_job(reference: OwnerReference) -> bool:
 
 def _own_limit(record: PodRecord) -> float:
     seconds = record.pod.spec.active_deadline_seconds
-    return float(seconds) if seconds is not None and seconds <= MAX_LIMIT_SECONDS else math.inf
+    return float(seconds) if seconds is not None and seconds <= MAX_STATED_SECONDS else math.inf
 
 
 def _latest(times: Sequence[float]) -> float:

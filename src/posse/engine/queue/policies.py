@@ -7,8 +7,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from posse.engine.groups.annotations import MAX_STATED_SECONDS
 from posse.engine.queue.backlog import Waiting
-from posse.engine.queue.run_times import MAX_STATED_SECONDS, ExpectedRunTime
+from posse.engine.queue.run_times import ExpectedRunTime
 
 OVERTAKEN_SECONDS = 48 * 3600.0
 """An entry that was refused for so long comes before all others; sooner if it takes much of the cluster."""

@@ -1,24 +1,22 @@
 """Expected run times of pods and groups: limited, stated, learned from earlier runs, or unknown."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from posse.engine.events import KnownRuns
+from posse.engine.groups.annotations import EXPECTED_DURATION, MAX_STATED_SECONDS, stated_seconds
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.part import Root
 from posse.engine.keys import GroupKey
 from posse.engine.queue.batches import Batches
-from posse.engine.queue.job_book import EXPECTED_DURATION, JobBook
+from posse.engine.queue.job_book import JobBook
 from posse.engine.queue.run_history import OVERRUN, Learned, RunHistory, RunKind
 from posse.engine.queue.run_time_spread import RunTimeSpread
 from posse.engine.state.pod_record import PodRecord
-from posse.model.durations import parse_duration
 from posse.model.timestamps import TimestampError, parse_timestamp
-
-MAX_STATED_SECONDS = 10 * 365 * 86400.0
 
 
 class RunTimeSource(StrEnum):
@@ -40,8 +38,6 @@ class ExpectedRunTime:
     source: RunTimeSource = RunTimeSource.UNKNOWN
     basis: str = ""
     """The runs that it was learned from."""
-    fault: str = ""
-    """What is wrong with the duration that its annotation states, which then does not count."""
     deadline: float = math.inf
     """When its Job is ended, whether it has started by then or not; a time, not seconds from the start."""
 
@@ -111,15 +107,14 @@ class RunTimes:
                 self._history.remember(one)
 
     def of_group(self, group: GroupRecord, age: float = 0.0) -> ExpectedRunTime:
-        annotations = group.obj.metadata.annotations if group.obj is not None else {}
-        return self._expected(list(group.members.values()), annotations, group.minimum, age)
+        return self._expected(list(group.members.values()), group.expected_seconds, group.minimum, age)
 
     def of_root(self, root: Root) -> ExpectedRunTime:
         """Of the pod group in it that is expected to run longest."""
         return max(map(self.of_group, root.leaves), key=lambda one: one.usual, default=UNKNOWN_RUN_TIME)
 
     def of_pod(self, record: PodRecord, age: float = 0.0) -> ExpectedRunTime:
-        return self._expected([record], {}, 1, age)
+        return self._expected([record], _stated_on(record), 1, age)
 
     def of_record(self, record: PodRecord, age: float) -> ExpectedRunTime:
         """Of the group of a pod, or of the pod itself."""
@@ -129,42 +124,41 @@ class RunTimes:
     def spread_of_record(self, record: PodRecord, age: float) -> RunTimeSpread:
         """How long the group of a pod, or the pod itself, may run in all."""
         group = self._groups.get(record.group) if record.group is not None else None
-        return self.spread_of_group(group, age) if group is not None else self._spread([record], {}, 1, age)
+        if group is None:
+            return self._spread([record], _stated_on(record), 1, age)
+        return self.spread_of_group(group, age)
 
     def spread_of_group(self, group: GroupRecord, age: float = 0.0) -> RunTimeSpread:
-        annotations = group.obj.metadata.annotations if group.obj is not None else {}
-        return self._spread(list(group.members.values()), annotations, group.minimum, age)
+        return self._spread(list(group.members.values()), group.expected_seconds, group.minimum, age)
 
     def _spread(
-        self, records: Sequence[PodRecord], annotations: Mapping[str, str], pods: int, age: float
+        self, records: Sequence[PodRecord], stated: float | None, pods: int, age: float
     ) -> RunTimeSpread:
-        seconds, _ = self._stated(records, annotations)
         limit = self.jobs.limit(records, self.now - age)
+        seconds = self._stated(records, stated)
         if seconds is not None:
             return RunTimeSpread((seconds,), limit)
         runs = self._history.runs_of(self._kind(records, pods), age) if records else ()
         return RunTimeSpread(runs, limit)
 
     def _expected(
-        self, records: Sequence[PodRecord], annotations: Mapping[str, str], pods: int, age: float
+        self, records: Sequence[PodRecord], stated: float | None, pods: int, age: float
     ) -> ExpectedRunTime:
         limit = self.jobs.limit(records, self.now - age)
         deadline = self.jobs.deadline(records)
-        seconds, fault = self._stated(records, annotations)
+        seconds = self._stated(records, stated)
         if seconds is not None:
             usual = _at_least(min(seconds, limit), age, limit)
-            return ExpectedRunTime(usual, usual, limit, RunTimeSource.STATED, "", fault, deadline)
+            return ExpectedRunTime(usual, usual, limit, RunTimeSource.STATED, deadline=deadline)
         learned = self._learned(records[0], self._kind(records, pods), age) if records else None
         basis = f"{learned.runs} runs of {learned.of}" if learned is not None else ""
         if limit < math.inf:
             # Runs of the same limit say how long it will take, if there are any; only the limit is safe.
             usual = min(learned.usual, limit) if learned is not None else limit
-            return ExpectedRunTime(usual, limit, limit, RunTimeSource.LIMIT, basis, fault, deadline)
+            return ExpectedRunTime(usual, limit, limit, RunTimeSource.LIMIT, basis, deadline)
         if learned is None:
-            return ExpectedRunTime(fault=fault)
-        return ExpectedRunTime(
-            learned.usual, learned.safe, source=RunTimeSource.LEARNED, basis=basis, fault=fault
-        )
+            return UNKNOWN_RUN_TIME
+        return ExpectedRunTime(learned.usual, learned.safe, source=RunTimeSource.LEARNED, basis=basis)
 
     def _learned(self, record: PodRecord, kind: RunKind, age: float) -> Learned | None:
         """Jobs that were created together tell more than earlier ones, but for limits and CronJobs."""
@@ -180,15 +174,9 @@ class RunTimes:
         seconds = int(limit) if limit < math.inf else 0
         return RunKind(first.ref.namespace, first.pod_class, pods, seconds, owner)
 
-    def _stated(
-        self, records: Sequence[PodRecord], annotations: Mapping[str, str]
-    ) -> tuple[float | None, str]:
-        """The duration that the group, its first pod or the Job of that states, or what is wrong with it."""
-        texts = [annotations.get(EXPECTED_DURATION)]
-        for record in records[:1]:
-            texts += [record.pod.metadata.annotations.get(EXPECTED_DURATION), self.jobs.of(record).stated]
-        text = next((one for one in texts if one is not None), None)
-        return _read(text) if text is not None else (None, "")
+    def _stated(self, records: Sequence[PodRecord], stated: float | None) -> float | None:
+        """What the group or its first pod states, or else the Job of that pod."""
+        return self.jobs.of(records[0]).stated if stated is None and records else stated
 
     def _created(self, record: PodRecord) -> str:
         """When the job of the pod was created. Pods of one group may be created in different hours."""
@@ -212,11 +200,5 @@ def _at_least(seconds: float, age: float, limit: float) -> float:
     return seconds if seconds > age else min(OVERRUN * age, max(limit, age))
 
 
-def _read(text: str) -> tuple[float | None, str]:
-    """The duration, or what is wrong with it."""
-    seconds = parse_duration(text)
-    if seconds is None:
-        return None, f"annotation {EXPECTED_DURATION}: {text[:64]!r} is not a duration such as 90m or 1h30m"
-    if not 0 < seconds <= MAX_STATED_SECONDS:
-        return None, f"annotation {EXPECTED_DURATION}: {text[:64]!r} is not between 1ns and ten years"
-    return seconds, ""
+def _stated_on(record: PodRecord) -> float | None:
+    return stated_seconds(EXPECTED_DURATION, record.pod.metadata.annotations.get(EXPECTED_DURATION))[0]

@@ -3,12 +3,14 @@
 The sentences about causes and remedies are in the modules beside this one.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import singledispatch
 
 from posse.engine.causes import NoNodeFits, is_about_capacity
 from posse.engine.groups.group_record import LostMember
 from posse.engine.placement_problem import Advice, Unadvised
+from posse.engine.preemption.marks import described
 from posse.engine.reporting.cause_messages import NO_NODES, cause_text
 from posse.engine.reporting.remedy_messages import advice_text
 from posse.engine.statement import AdvicePending, Reservation, Statement
@@ -23,8 +25,10 @@ from posse.engine.verdict import (
     PreemptionForbidden,
     Verdict,
     VictimsChosen,
+    VictimsProtected,
     VictimsTerminating,
 )
+from posse.model.timestamps import format_timestamp
 
 _MAX_PRIORITIES = 3
 _MAX_LOST = 3
@@ -93,7 +97,8 @@ def _(progress: NoCandidateNode) -> str:
         (progress.nodes - progress.without_victims, "Preemption is not helpful for scheduling"),
     )
     reasons = sorted(f"{count} {reason}" for count, reason in counts if count)
-    return f"0/{progress.nodes} nodes are available: {', '.join(reasons)}."
+    protected = f" {_capital(preemption_text(progress.protected))}" if progress.protected else ""
+    return f"0/{progress.nodes} nodes are available: {', '.join(reasons)}.{protected}"
 
 
 @preemption_text.register
@@ -107,6 +112,17 @@ def _(progress: NodeChosen) -> str:
 @preemption_text.register
 def _(_progress: NoVictims) -> str:
     return "no victims found whose eviction would let it start."
+
+
+@preemption_text.register
+def _(progress: VictimsProtected) -> str:
+    """The time itself: a time from now on would not stay true."""
+    who = described(progress.group)
+    until = time_of_day(progress.until)
+    if not progress.others:
+        return f"{who} is protected by its minimum run time until {until}."
+    others = counted(progress.others, "other group")
+    return f"{who} and {others} are protected by their minimum run times, the last until {until}."
 
 
 @preemption_text.register
@@ -127,6 +143,11 @@ def _(progress: VictimsTerminating) -> str:
 @preemption_text.register
 def _(progress: NodesClearing) -> str:
     return f"waiting for {counted(progress.pods, 'pod')} on its nodes to terminate."
+
+
+def time_of_day(moment: float) -> str:
+    """Of a moment that is less than a day away."""
+    return format_timestamp(math.ceil(moment)).partition("T")[2]
 
 
 def below_minimum_text(left: int, minimum: int, lost: Sequence[LostMember] = ()) -> str:
@@ -152,3 +173,7 @@ def left_text(left: int, minimum: int) -> str:
 
 def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"

@@ -28,6 +28,7 @@ from posse.engine.placement_problem import Advice, Unadvised
 from posse.engine.preemption.marks import mark_for
 from posse.engine.preemption.units import evicted_with
 from posse.engine.proof import Outcome
+from posse.engine.reporting.annotation_messages import annotations_text
 from posse.engine.reporting.hold_messages import hold_text
 from posse.engine.reporting.invalid_messages import priority_error_text
 from posse.engine.reporting.messages import below_minimum_text, other_priorities_text
@@ -39,6 +40,7 @@ from posse.engine.trials.group_trial import GroupTrial
 
 SCHEDULED = "Scheduled"
 INVALID_PRIORITY = "InvalidPriority"
+INVALID_ANNOTATION = "InvalidAnnotation"
 
 
 def mark_tried(
@@ -135,6 +137,18 @@ def mark_invalid_priorities(root: Root) -> list[Decision]:
         if error is not None and error != was_told and record.scheduled and record.uid:
             text, name = priority_error_text(error), root.scheduler_name
             warnings.append(WarnGroup(record.key, record.uid, INVALID_PRIORITY, text, name))
+    return warnings
+
+
+def mark_invalid_annotations(root: Root) -> list[Decision]:
+    """What makes no sense is not used, which is an event: it is no reason to wait."""
+    warnings: list[Decision] = []
+    for record in root.records:
+        faults = record.annotation_faults
+        if faults != record.told_annotation_faults and record.uid:
+            record.told_annotation_faults = faults
+            text, name = annotations_text(faults), root.scheduler_name
+            warnings += [WarnGroup(record.key, record.uid, INVALID_ANNOTATION, text, name)] if faults else []
     return warnings
 
 

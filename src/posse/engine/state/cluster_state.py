@@ -337,6 +337,19 @@ class ClusterState:
             self.usage.add_to_row(effective_priority, row, record.pod_class.load, 1)
         record.effective_priority = effective_priority
 
+    @contextmanager
+    def ranked(self, ranks: Sequence[tuple[PodRecord, int]]) -> Iterator[None]:
+        """The state with other effective priorities of these pods. It is no lasting change."""
+        changes, before = self.changes, [(record, record.effective_priority) for record, _ in ranks]
+        for record, effective_priority in ranks:
+            self.rank(record, effective_priority)
+        try:
+            yield
+        finally:
+            for record, effective_priority in before:
+                self.rank(record, effective_priority)
+            self.changes = changes
+
     def release(self, record: PodRecord) -> Held | None:
         """Detach a pod for good: others may use its capacity. Returns the devices that it was promised."""
         self.changes += 1

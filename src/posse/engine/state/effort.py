@@ -4,6 +4,9 @@ A step is about one rule on a thousand nodes. Most decisions take a few. One tha
 and put behind others, with a pause that grows; next time it may take twice as many.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 FIRST_STEPS = 100_000
 """Steps of a first attempt, about a second."""
 _MAX_DOUBLINGS = 10
@@ -32,6 +35,15 @@ class Effort:
 
     def lift(self) -> None:
         self._left = None
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """What is spent here, at most what is left, is not missing later: it decides nothing."""
+        left = self._left
+        try:
+            yield
+        finally:
+            self._left = left
 
     def spend(self, steps: int) -> bool:
         """Return whether anything was left before."""

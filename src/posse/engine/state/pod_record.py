@@ -56,8 +56,8 @@ class PodRecord(msgspec.Struct, eq=False, gc=False):
     """The priority that protects it: its group's, where it has one. Changed by `ClusterState.rank` alone."""
     owners: PodOwners = msgspec.field(default_factory=PodOwners)
     """The pods that own others: one value for all pods of the cluster."""
-    is_protected: bool = False
-    """Its group has not run long enough to be preempted; its effective priority says so."""
+    unprotected_priority: int | None = None
+    """Its effective priority if its group had run long enough to be preempted; None if it has."""
     node: str = ""
     """The node it is attached to: bound there, or promised by a decision in flight."""
     volumes: tuple[VolumeStep, ...] = ()
@@ -83,6 +83,12 @@ class PodRecord(msgspec.Struct, eq=False, gc=False):
     @property
     def priority(self) -> int:
         return self.pod.spec.priority or 0
+
+    @property
+    def own_rank(self) -> int:
+        """The priority that protects it, but for the time that its group has run."""
+        unprotected = self.unprotected_priority
+        return self.effective_priority if unprotected is None else unprotected
 
     @property
     def is_ending(self) -> bool:

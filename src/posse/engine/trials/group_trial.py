@@ -25,6 +25,7 @@ from posse.engine.preemption.domain_search import DomainSearch
 from posse.engine.preemption.group_search import EvictionPlan, GroupSearch, Places
 from posse.engine.preemption.ledger import Ledger
 from posse.engine.preemption.member_search import MemberSearch
+from posse.engine.preemption.run_protection import RunProtection
 from posse.engine.proof import Outcome, Proof
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.nominations import NOTHING_HELD, Nominations
@@ -37,6 +38,7 @@ from posse.engine.verdict import (
     PreemptionForbidden,
     Verdict,
     VictimsChosen,
+    VictimsProtected,
 )
 from posse.model.feature_gates import Gate, Gates
 
@@ -76,6 +78,7 @@ class GroupTrials:
     budgets: BudgetBook
     nominations: Nominations
     ledger: Ledger
+    protection: RunProtection
     gates: Gates
     """Feature gates that control preemption for groups."""
     questions: Questions
@@ -122,20 +125,37 @@ class GroupTrials:
 
     def seek_victims(self, group: Root, verdict: Verdict, plan: Mapping[str, str] = NO_PLAN) -> VictimSearch:
         """Search victims for a group with this verdict, first for planned places. The state is unchanged."""
-        if verdict.code is not Code.UNSCHEDULABLE or not self.could_evict(group):
+        if verdict.code is not Code.UNSCHEDULABLE:
             return VictimSearch()
+        if not self.could_evict(group):
+            return VictimSearch(self.protected_victims(group))
         if _policy(group) == "Never":
             return VictimSearch(PreemptionForbidden(of_group=True))
         with self.state.devices.held.clearing():
             room = self.room(group, plan=plan)
         return VictimSearch(self._progress(group, room), room, sought=True)
 
+    def protected_victims(self, group: Root) -> VictimsProtected | None:
+        """What it could preempt later, if a search for victims finds none now."""
+        if not self.protection.runs or _policy(group) == "Never" or not self._may_preempt(group):
+            return None
+
+        def find_victims() -> tuple[PodRecord, ...] | None:
+            with self.state.devices.held.clearing():
+                room = self.room(group)
+            return VictimSearch(room=room).victims if room is not None else None
+
+        return self.protection.in_the_way(self.state, group.waiting_priorities[0], find_victims)
+
     def could_evict(self, group: Root) -> bool:
         """Whether any pod has lower priority, and groups like this one may preempt."""
-        waiting = group.unattached()
         highest = group.waiting_priorities[0]
         lowest = min(self.state.usage.priorities(), default=highest)
-        return lowest < highest and bool(waiting) and self.state.profile(waiting[0].pod_class).preempts
+        return lowest < highest and self._may_preempt(group)
+
+    def _may_preempt(self, group: Root) -> bool:
+        waiting = group.unattached()
+        return bool(waiting) and self.state.profile(waiting[0].pod_class).preempts
 
     def preempts_for(self, group: Root) -> bool:
         """Whether pods of lower priority are evicted for it as a whole, if that lets it start."""
@@ -196,7 +216,7 @@ class GroupTrials:
 
     def _progress(self, group: Root, room: EvictionPlan | None) -> GroupPreemption:
         if room is None:
-            return NoVictims()
+            return self.protected_victims(group) or NoVictims()
         if room.victims:
             pods = sum(len(unit.records) for unit in room.victims)
             groups = sum(1 for unit in room.victims if len(unit.records) > 1)

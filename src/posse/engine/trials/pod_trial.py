@@ -16,6 +16,7 @@ from posse.engine.placement.search.fill import fill
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.candidates import Candidate, Preemptor, Search
 from posse.engine.preemption.pod_search import PodSearchResult, preempt
+from posse.engine.preemption.run_protection import RunProtection
 from posse.engine.rules.context import SchedulingClass
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.draft import Draft
@@ -65,6 +66,7 @@ class PodTrials:
     groups: GroupBook
     budgets: BudgetBook
     nominations: Nominations
+    protection: RunProtection
 
     def run(self, scheduling_class: SchedulingClass, records: Sequence[PodRecord]) -> Trial:
         """Try identical pods of one priority, in their order."""
@@ -155,7 +157,21 @@ class PodTrials:
             self.nominations.held(record.priority, [record.ref.uid]),
             self.state.devices.held.clearing(),
         ):
-            return self._without_victims(scheduling_class, record) or preempt(search)
+            found = self._without_victims(scheduling_class, record) or preempt(search)
+            return found if found.chosen is not None else self._protected(search, found)
+
+    def _protected(self, search: Search, fruitless: PodSearchResult) -> PodSearchResult:
+        """The same, with what could be preempted later."""
+
+        def find_victims() -> list[PodRecord] | None:
+            chosen = preempt(search).chosen
+            return [one for unit in chosen.victims for one in unit.records] if chosen is not None else None
+
+        held = self.protection.in_the_way(self.state, search.preemptor.priority, find_victims)
+        progress = fruitless.progress
+        if held is None or not isinstance(progress, NoCandidateNode):
+            return fruitless
+        return PodSearchResult(replace(progress, protected=held))
 
     def _without_victims(
         self, scheduling_class: SchedulingClass, record: PodRecord

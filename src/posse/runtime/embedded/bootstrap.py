@@ -6,6 +6,7 @@ Objects that exist are left as they are, so a restart changes nothing.
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from posse.kinds.core.cluster_addresses import API_ADDRESS
 from posse.kinds.machinery.errors import ALREADY_EXISTS, ApiError
@@ -13,7 +14,7 @@ from posse.kinds.machinery.kind import Json, Kind
 from posse.kinds.registry import DEVICE_CLASS, NAMESPACE, NODE, PRIORITY_CLASS, RESOURCE_SLICE, SERVICE
 from posse.kinds.scheduling.priority_classes import SYSTEM_CLASSES
 from posse.kubelet.devices import device_objects
-from posse.kubelet.nodes import Level, is_simulated, missing_nodes
+from posse.kubelet.nodes import Level, has_domains, is_simulated, missing_nodes, numbered_nodes
 from posse.transport.transport import Transport
 
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
@@ -53,11 +54,26 @@ def _named(kind: Kind, name: str) -> Json:
     return {"apiVersion": kind.api_version, "kind": kind.name, "metadata": {"name": name}}
 
 
-async def ensure_nodes(transport: Transport, count: int, topology: Sequence[Level], now: float) -> None:
+@dataclass(frozen=True, slots=True)
+class EnsuredNodes:
+    """Simulated nodes of a cluster that starts."""
+
+    before: int
+    """Those that it had, which stay as they are."""
+    differing: int
+    """Of these, how many have other domains than the levels that are asked for now."""
+    added: int
+
+
+async def ensure_nodes(
+    transport: Transport, count: int, topology: Sequence[Level], now: float
+) -> EnsuredNodes:
     """Create simulated nodes until there are `count` nodes."""
-    existing = [node["metadata"]["name"] for node in (await transport.list(NODE)).items]
-    missing = missing_nodes(count, topology, existing, now)
+    existing = numbered_nodes((await transport.list(NODE)).items)
+    missing = missing_nodes(count, topology, [node["metadata"]["name"] for node in existing], now)
     await create_missing(transport, [(NODE, "", node) for node in missing])
+    differing = sum(1 for node in existing if not has_domains(node, topology))
+    return EnsuredNodes(len(existing), differing, len(missing))
 
 
 async def ensure_devices(transport: Transport, sets: Sequence[str]) -> None:

@@ -145,7 +145,9 @@ class EmbeddedCluster:
             await create_missing(self._transport, [api_service()])
             if self._is_new:
                 await create_missing(self._transport, [(STORAGE_CLASS, "", default_storage_class())])
-            await ensure_nodes(self._transport, self._wanted_nodes(), self._options.topology, self._clock())
+            self.nodes = await ensure_nodes(
+                self._transport, self._wanted_nodes(), self._options.topology, self._clock()
+            )
             await ensure_devices(self._transport, self._options.devices)
             options = self._engine_options(configuration)
             self._settings = msgspec.json.encode(settings_of(configuration, options))

@@ -210,7 +210,7 @@ class KubernetesCluster:
         wanted = self._options.node_count
         if wanted is None:
             wanted = existing or DEFAULT_NODE_COUNT
-        await ensure_nodes(self._transport, wanted, self._options.topology, self._clock())
+        self.nodes = await ensure_nodes(self._transport, wanted, self._options.topology, self._clock())
         await ensure_devices(self._transport, self._options.devices)
         return max(existing, wanted)
 

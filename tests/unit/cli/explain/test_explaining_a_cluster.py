@@ -331,3 +331,15 @@ def test_without_a_cluster_the_answer_is_how_to_get_one(posse, words):
     result = posse(*words)
     assert (result.code, result.out) == (1, "")
     assert "posse up" in result.err
+
+
+def test_annotations_that_make_no_sense_are_told_to_be_unused(cluster):
+    stated = {"posse.dev/minimum-run-time": "ages", "posse.dev/preferred-topology": "example.com/room"}
+    cluster.put(gang("hopeful", 1, metadata={"annotations": stated}), pod("h0", "hopeful"))
+    event = "InvalidAnnotation  podgroup/hopeful: annotation posse.dev/minimum-run-time: 'ages' is not a duration such as 90m or 1h30m"
+    story = until(cluster, ["explain", "pg/hopeful"], "has started", event)
+    assert "  not used       annotation posse.dev/minimum-run-time: 'ages' is not a duration" in story
+    unknown = "'example.com/room' is a label that no node has, so it has no effect"
+    assert f"  not used       annotation posse.dev/preferred-topology: {unknown}" in story
+    (found,) = json.loads(cluster("explain", "pg/hopeful", "-o", "json").out)
+    assert [one.split(":")[0] for one in found["notUsed"]] == [f"annotation {name}" for name in stated]

@@ -97,7 +97,10 @@ def test_a_duration_that_only_a_controller_beside_jobs_states_is_told_to_be_unus
     web = made("web", spec={"template": {"spec": {}}})
     web["metadata"]["annotations"] = {"posse.dev/expected-duration": "1h"}
     text = told(ListedObjects(deployments=[web], nodes=[], pods=[]), "deploy/web")
-    assert "not used       its annotation posse.dev/expected-duration: only PodGroups, pods and Jobs" in text
+    assert (
+        "not used       its annotation posse.dev/expected-duration: write it on spec.template.metadata"
+        in text
+    )
     assert "not used" not in told(ListedObjects(jobs=[web], nodes=[], pods=[]), "job/web")
 
 
@@ -132,7 +135,8 @@ def test_gangs_show_racks_gpus_and_owners():
     assert rows[2].split() == ["train-0", "Scheduled", "2/2", "2", "r1", "jobset/train", "60s"]
     wide = table(lines(a_jobset()), NOW, with_namespace=True, wide=True)[0].split()
     assert wide[:5] == ["NAMESPACE", "NAME", "FORM", "STATE", "READY"]
-    assert wide[5:] == ["MEMBERS", "PRIORITY", "GPUS", "RACK", "OWNER", "AGE", "STARTS", "WHY"]
+    assert wide[5:10] == ["MEMBERS", "PRIORITY", "GPUS", "RACK", "PREFERS"]
+    assert wide[10:] == ["PROTECTED", "OWNER", "AGE", "STARTS", "WHY"]
 
 
 def test_gangs_are_selected_by_label_and_sorted():

@@ -2,8 +2,7 @@
 
 import pytest
 
-from posse.cli.client import Refused
-from posse.cli.plan.applied_room import check_budgets, stop_gangs
+from posse.cli.plan.applied_room import stop_gangs
 from posse.cli.plan.making_room import STARTS_AGAIN, TAKES_BACK, WAITS, advice_lines, room_in, room_lines
 from posse.cli.problems import Misuse, Problem
 from posse.cli.reading.cluster_reader import survey_cluster
@@ -82,16 +81,10 @@ def test_what_is_applied_is_a_plan_that_makes_room(posse, tmp_path):
 
 
 class Client:
-    """Notes what is asked for, and refuses evictions of the pods that are named."""
+    """Notes what is asked for."""
 
-    def __init__(self, protected=()):
-        self.protected = protected
+    def __init__(self):
         self.asked = []
-
-    def create(self, path, obj):
-        self.asked.append(("evict", obj["metadata"]["name"], obj["deleteOptions"]["dryRun"]))
-        if obj["metadata"]["name"] in self.protected:
-            raise Refused({"code": 429, "reason": "TooManyRequests", "message": "its budget has no room"})
 
     def patch(self, path, obj):
         self.asked.append(("mark", path, obj["status"]["conditions"][0]["message"]))
@@ -111,10 +104,3 @@ def test_a_victim_is_marked_with_the_group_that_it_is_stopped_for_and_then_delet
     assert client.asked == [("mark", f"{PATH}/status", mark), ("delete", PATH, "u1")]
     assert told == ["pod team/v1 stopped"]
     assert preemptor_in(mark) == "podgroup team/waits"
-
-
-def test_a_budget_without_room_is_told_before_anything_is_stopped():
-    client = Client(protected=["v1"])
-    with pytest.raises(Problem, match=r"nothing was stopped: pod team/v1: .*its budget has no room"):
-        check_budgets(client, [VICTIM])
-    assert client.asked == [("evict", "v1", ["All"])]

@@ -11,9 +11,9 @@ from posse.cli.reading.owners import Owners
 from posse.cli.ui.document import document_of
 from posse.engine.forecast.forecast import Forecast
 from posse.engine.forecast.forecast_note import FORECAST, note_text
+from posse.engine.groups.annotations import EXPECTED_DURATION
 from posse.engine.keys import GroupKey
 from posse.engine.options import EngineOptions
-from posse.engine.queue.job_book import EXPECTED_DURATION
 from posse.model.timestamps import format_timestamp
 from tests.support.listed_objects import NOW, ListedObjects, gang, node, pod
 

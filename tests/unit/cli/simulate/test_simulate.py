@@ -103,6 +103,16 @@ def test_options_that_contradict_or_repeat_each_other_are_refused(posse, trace, 
     assert told.err.startswith(f"Error: {named[0]} and {named[1]}")
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("soon", "is not a duration such as 90m or 1h30m"), ("0s", "is not between 1ns and ten years")],
+)
+def test_a_minimum_run_time_that_makes_no_sense_is_refused(posse, trace, text, problem):
+    told = posse("simulate", trace, "--nodes", "2", "--minimum-run-time", text)
+    assert told.code == 2
+    assert f"--minimum-run-time: {text!r} {problem}" in told.err
+
+
 def test_configurations_of_one_name_are_told_apart(trace, tmp_path):
     text = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
     paths = [tmp_path / folder / "rules.yaml" for folder in ("a", "b")]

@@ -8,8 +8,8 @@ from posse.engine.forecast.forecast import AwaitedEnd, Forecast, Unforeseen, for
 from posse.engine.forecast.forecast_book import ForecastBook
 from posse.engine.forecast.forecast_note import note_text, read_forecast
 from posse.engine.forecast.forecast_problem import ForecastProblem
+from posse.engine.groups.annotations import EXPECTED_DURATION
 from posse.engine.keys import GroupKey, PodRef
-from posse.engine.queue.job_book import EXPECTED_DURATION
 from posse.solver.rollouts import estimate_starts
 from tests.support.builders import NAMESPACE, changed, gang, node, pod
 from tests.support.engine_driver import Driver

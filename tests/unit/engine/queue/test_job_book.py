@@ -4,8 +4,8 @@ import math
 
 import pytest
 
+from posse.engine.groups.annotations import EXPECTED_DURATION
 from posse.engine.keys import GroupKey
-from posse.engine.queue.job_book import EXPECTED_DURATION
 from posse.engine.queue.run_history import LEAST_RUNS
 from posse.engine.queue.run_times import RunTimeSource
 from posse.model.job import JobRunTime, JobRunTimeSpec, JobRunTimeStatus

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from posse.engine.groups.annotations import EXPECTED_DURATION
 from posse.engine.keys import GroupKey
 from posse.engine.options import EngineOptions
 from posse.engine.preemption.marks import PREEMPTION, mark_by_operator
 from posse.engine.queue.backlog import MAX_UNSCHEDULABLE_SECONDS
-from posse.engine.queue.job_book import EXPECTED_DURATION
 from posse.engine.queue.policies import LARGE_SHARE, OVERTAKEN_SECONDS
 from posse.engine.queue.starvation_guard import PATIENCE_SECONDS as UNDATED_PATIENCE_SECONDS
 from posse.engine.queue.starvation_guard import RESERVATION_SECONDS

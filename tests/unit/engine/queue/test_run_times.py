@@ -5,8 +5,8 @@ import math
 import pytest
 
 from posse.engine.events import KnownRuns, RunsRemembered
+from posse.engine.groups.annotations import EXPECTED_DURATION
 from posse.engine.keys import GroupKey
-from posse.engine.queue.job_book import EXPECTED_DURATION
 from posse.engine.queue.run_history import LEAST_RUNS, MAX_KINDS, MAX_RUNS, RunHistory, RunKind
 from posse.engine.queue.run_times import RunTimeSource
 from tests.support.builders import NAMESPACE, changed, gang, nodes, pod, pods
@@ -57,10 +57,9 @@ def test_the_annotation_of_group_or_pods_states_how_long():
 def test_an_annotation_that_makes_no_sense_is_named_and_not_used(text):
     driver = Driver(*nodes(1), annotated(gang(minimum=1), text), pod("p", group="g1"))
     driver.decide()
-    found = expected(driver)
-    assert found.source is RunTimeSource.UNKNOWN
-    assert EXPECTED_DURATION in found.fault
-    assert len(found.fault) < 200
+    assert expected(driver).source is RunTimeSource.UNKNOWN
+    [fault] = driver.engine.explain(GroupKey(NAMESPACE, "g1")).annotation_faults
+    assert fault.annotation == EXPECTED_DURATION
 
 
 def run_for(driver, name, seconds, limit=None):

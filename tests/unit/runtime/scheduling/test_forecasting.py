@@ -4,8 +4,8 @@ import asyncio
 import contextlib
 
 from posse.engine.forecast.forecast_note import FORECAST, read_forecast
+from posse.engine.groups.annotations import EXPECTED_DURATION
 from posse.engine.keys import GroupKey
-from posse.engine.queue.job_book import EXPECTED_DURATION
 from posse.kinds.machinery.errors import not_found
 from posse.runtime.scheduling.engine_thread import EngineThread
 from posse.runtime.scheduling.forecasting import Forecasting

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from posse.engine.groups.group_record import MAX_PREFERRED_LEVELS, PREFERRED_TOPOLOGY
+from posse.engine.groups.annotations import MAX_PREFERRED_LEVELS, PREFERRED_TOPOLOGY
 from posse.engine.options import EngineOptions
 from posse.engine.rules.profile import PackingPolicy
 from posse.engine.rules.registry import DEFAULT_PROFILE

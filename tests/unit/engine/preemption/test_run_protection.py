@@ -2,7 +2,8 @@
 
 import pytest
 
-from posse.engine.groups.group_record import MAX_PROTECTED_SECONDS, MINIMUM_RUN_TIME
+from posse.engine.groups.annotations import MINIMUM_RUN_TIME
+from posse.engine.groups.group_record import MAX_PROTECTED_SECONDS
 from posse.model.timestamps import format_timestamp
 from tests.support.builders import changed, gang, nodes, pod, pods
 from tests.support.engine_driver import Driver, evicted
@@ -44,7 +45,7 @@ def test_a_gang_without_the_annotation_is_preempted_at_once():
     assert len(evicted(driver.decide())) == 1
 
 
-@pytest.mark.parametrize("text", ["ten minutes", "-5m", "1e9h", "5"])
+@pytest.mark.parametrize("text", ["ten minutes", "-5m", "1e9h", "5", "0s", "NaN", "\u0661h", "100000h"])
 def test_what_is_no_duration_protects_nothing(text):
     driver = Driver(*nodes(2, cpu="1"))
     running(driver, text)
@@ -52,9 +53,9 @@ def test_what_is_no_duration_protects_nothing(text):
     assert len(evicted(driver.decide())) == 1
 
 
-def test_protection_ends_after_a_day_at_most():
+def test_protection_ends_after_an_hour_at_most():
     driver = Driver(*nodes(2, cpu="1"))
-    running(driver, "100000h")
+    running(driver, "1000h")
     driver.see(urgent())
     assert evicted(driver.decide(after=MAX_PROTECTED_SECONDS - 10)) == []
     assert len(evicted(driver.decide(after=11))) == 1
@@ -90,3 +91,14 @@ def test_pods_without_the_annotation_are_evicted_instead():
     free = ({"n1", "n2", "n3"} - {record.node for record in driver.engine._knowledge.pods.values()}).pop()
     driver.see(pod("plain", cpu="1", on=free), urgent())
     assert evicted(driver.decide()) == ["plain"]
+
+
+def test_an_annotation_that_comes_or_goes_while_the_gang_runs_counts_at_once():
+    driver = Driver(*nodes(2, cpu="1"))
+    running(driver, "10m")
+    driver.see(gang("low", 2), urgent())
+    assert len(evicted(driver.decide())) == 1
+    driver = Driver(*nodes(2, cpu="1"))
+    running(driver, "soon")
+    driver.see(changed(gang("low", 2), metadata={"annotations": {MINIMUM_RUN_TIME: "10m"}}), urgent())
+    assert evicted(driver.decide()) == []
