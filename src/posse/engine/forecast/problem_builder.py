@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from posse.engine.explain.group_status import lasting_hold
+from posse.engine.explain.queue_order import Ahead, ahead_of_each, entries_in_order, is_by_run_time
 from posse.engine.forecast.forecast_problem import (
     ANYWHERE,
     ForecastProblem,
@@ -43,6 +43,8 @@ class ForecastQuestion:
     waiting: list[Name] = field(default_factory=list)
     learned: dict[Name, LearnedRunTime] = field(default_factory=dict)
     """Of what waits."""
+    ahead: dict[GroupKey, Ahead] = field(default_factory=dict)
+    """Of groups that wait, where their age does not tell it."""
 
     def name(self, unit: int) -> Name:
         """By its place among what runs, and then among what waits."""
@@ -58,10 +60,15 @@ class ForecastProblemBuilder:
         self._waiting: list[tuple[Name, WaitingUnit]] = []
         self._running: list[tuple[Name, RunningUnit]] = []
         self._learned: dict[Name, LearnedRunTime] = {}
+        self._ahead: dict[GroupKey, Ahead] = {}
 
     def steps(self) -> Iterator[None]:
         """Each step reads some of the pods. Afterwards `question` has all."""
-        for number, entry in enumerate(self._entries()[:MAX_WAITING]):
+        entries = entries_in_order(self._knowledge)
+        if is_by_run_time(self._knowledge):
+            ahead = ahead_of_each(entries).items()
+            self._ahead = {key: one for key, one in ahead if isinstance(key, GroupKey)}
+        for number, entry in enumerate(entries[:MAX_WAITING]):
             self._add_waiting(entry)
             if number % 16 == 0:
                 yield
@@ -91,34 +98,7 @@ class ForecastProblemBuilder:
             waiting=tuple(unit for _, unit in self._waiting),
         )
         running, waiting = [name for name, _ in self._running], [name for name, _ in self._waiting]
-        return ForecastQuestion(problem, running, waiting, self._learned)
-
-    def _entries(self) -> list[Waiting]:
-        """What waits for capacity alone, in the order of the queue."""
-        knowledge = self._knowledge
-        pods: dict[Key, list[PodRecord]] = {}
-        for record in knowledge.pods.values():
-            if not record.node and knowledge.is_waiting(record):
-                pods.setdefault(knowledge.queue_key(record), []).append(record)
-        found = [entry for key, records in pods.items() if (entry := self._entry(key, records)) is not None]
-        return sorted(found, key=Waiting.order)
-
-    def _entry(self, key: Key, records: list[PodRecord]) -> Waiting | None:
-        """Its entry in the queue; one like it where the engine has not decided yet."""
-        knowledge = self._knowledge
-        known = knowledge.backlog.get(key)
-        if known is not None:
-            return known
-        priority = records[0].priority
-        if isinstance(key, GroupKey):
-            root = root_of(knowledge.groups, key)
-            if root is None or lasting_hold(knowledge, root) is not None:
-                return None
-            priority = root.priority
-        made = Waiting(key, priority, records[0].created, records[0].arrival, len(records))
-        if knowledge.lookahead is not None:
-            knowledge.lookahead.rank(made, self._now)
-        return made
+        return ForecastQuestion(problem, running, waiting, self._learned, self._ahead)
 
     def _add_waiting(self, entry: Waiting) -> None:
         knowledge = self._knowledge

@@ -56,6 +56,8 @@ class Lookahead:
         self._is_outdated = True
         """The cluster has changed since ends were expected."""
         self._most = max(policy.reservations for policy in policies.values())
+        self.is_by_run_time = any(policy.is_by_run_time for policy in policies.values())
+        """Whether expected run times decide the order of any entries."""
 
     def rank(self, entry: Waiting, now: float) -> None:
         """Give the entry its place in the queue, by what is known of its run time."""
