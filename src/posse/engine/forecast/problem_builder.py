@@ -114,7 +114,7 @@ class ForecastProblemBuilder:
             return
         longest = max(
             (knowledge.run_times.spread_of_group(leaf) for leaf in root.leaves),
-            key=_median,
+            key=lambda one: one.usual,
             default=RunTimeSpread(),
         )
         self._waiting.append((entry.key, self._waiting_unit(entry, records, top.topology_key, longest)))
@@ -204,7 +204,3 @@ def _starting(part: Part) -> list[PodRecord]:
         return part.own_unattached()[:missing]
     waiting = [child for child in part.children if not child.is_started][:missing]
     return [record for child in waiting for record in _starting(child)]
-
-
-def _median(spread: RunTimeSpread) -> float:
-    return spread.known[len(spread.known) // 2] if spread.known else spread.limit

@@ -8,7 +8,7 @@ Memory is bounded in batches, and in runs and running jobs of each.
 from dataclasses import dataclass, field
 
 from posse.engine.queue.backlog import Key
-from posse.engine.queue.run_history import LEAST_RUNS, Learned, RunKind, Runs
+from posse.engine.queue.run_history import LEAST_RUNS, Precedents, RunKind, Runs
 from posse.engine.state.pod_record import PodRecord
 
 MAX_BATCHES = 4096
@@ -50,15 +50,12 @@ class Batches:
         if len(created) >= _HOUR:
             self._changed(_key(kind, created)).runs.add(seconds)
 
-    def expected(self, kind: RunKind, created: str, age: float) -> Learned | None:
-        """How long it takes in all, by those of its batch that took longer than `age`; None if none did."""
+    def precedents(self, kind: RunKind, created: str, age: float) -> Precedents | None:
+        """Those of its batch that have ended; None if they are few, or none took longer than `age`."""
         batch = self._batches.get(_key(kind, created))
-        if batch is None or len(batch.runs.ordered) < LEAST_RUNS:
+        if batch is None or len(batch.runs.ordered) < LEAST_RUNS or batch.runs.ordered[-1] <= age:
             return None
-        usual, safe = batch.runs.usual_and_safe(age)
-        if usual is None or safe is None:
-            return None
-        return Learned(usual, safe, len(batch.runs.ordered), "equal pods created in the same hour")
+        return Precedents(batch.runs, "equal pods created in the same hour")
 
     def least(self, kind: RunKind, created: str, now: float) -> float:
         """For how long the first of its batch has run, while few have ended."""

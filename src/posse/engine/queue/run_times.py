@@ -11,7 +11,7 @@ from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.part import Root
 from posse.engine.keys import GroupKey
 from posse.engine.queue.batches import Batches
-from posse.engine.queue.run_history import OVERRUN, Learned, RunHistory, RunKind
+from posse.engine.queue.run_history import OVERRUN, Learned, Precedents, RunHistory, RunKind
 from posse.engine.queue.run_time_spread import RunTimeSpread
 from posse.engine.state.pod_record import PodRecord
 from posse.model.durations import parse_duration
@@ -139,8 +139,11 @@ class RunTimes:
         seconds, _ = _stated(records, annotations)
         if seconds is not None:
             return RunTimeSpread((seconds,), _limit_of(records))
-        runs = self._history.runs_of(_kind(records, pods), age) if records else ()
-        return RunTimeSpread(runs, _limit_of(records))
+        found = self._precedents(records[0], _kind(records, pods), age) if records else None
+        if found is None:
+            return RunTimeSpread(limit=_limit_of(records))
+        least = found.least if found.least > age else 0.0
+        return RunTimeSpread(tuple(found.runs.ordered), _limit_of(records), least)
 
     def _expected(
         self, records: Sequence[PodRecord], annotations: Mapping[str, str], pods: int, age: float
@@ -150,7 +153,8 @@ class RunTimes:
         if seconds is not None:
             usual = _at_least(min(seconds, limit), age, limit)
             return ExpectedRunTime(usual, usual, limit, RunTimeSource.STATED, fault=fault)
-        learned = self._learned(records[0], _kind(records, pods), age) if records else None
+        found = self._precedents(records[0], _kind(records, pods), age) if records else None
+        learned = found.learned(age) if found is not None else None
         if limit < math.inf:
             return _within(limit, learned, fault)
         if learned is None:
@@ -164,13 +168,13 @@ class RunTimes:
             fault=fault,
         )
 
-    def _learned(self, record: PodRecord, kind: RunKind, age: float) -> Learned | None:
+    def _precedents(self, record: PodRecord, kind: RunKind, age: float) -> Precedents | None:
         """Without a limit, jobs that were created together tell more than earlier ones."""
         if kind.limit:
-            return self._history.expected(kind, age)
+            return self._history.precedents(kind, age)
         created = self._created(record)
-        least = max(age, self._batches.least(kind, created, self.now))
-        return self._batches.expected(kind, created, age) or self._history.expected(kind, least)
+        least = self._batches.least(kind, created, self.now)
+        return self._batches.precedents(kind, created, age) or self._history.precedents(kind, age, least)
 
     def _created(self, record: PodRecord) -> str:
         """When the job of the pod was created. Pods of one group may be created in different hours."""

@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 
+import numpy as np
+import pytest
+
 from posse.engine.options import EngineOptions
 from posse.engine.queue.batches import MAX_BATCHES, MAX_RUNNING, Batches
 from posse.engine.queue.run_history import LEAST_RUNS, RunKind
@@ -39,6 +42,13 @@ def expected(driver, name, **given):
     return knowledge.run_times.of_pod(knowledge.pods[one.metadata.uid])
 
 
+def drawn(driver, name, age=0.0):
+    """Run times of a pod as forecasts draw them, from the shortest to the longest."""
+    knowledge = driver.engine._knowledge
+    spread = knowledge.run_times.spread_of_record(knowledge.pods[f"uid-{name}"], age)
+    return sorted(set(spread.drawn(age, np.arange(0.0, 1.0, 0.01)).tolist())), spread
+
+
 def with_earlier_runs(*seconds):
     driver = driver_that_looks_ahead()
     for number, one in enumerate(seconds):
@@ -55,6 +65,17 @@ def test_a_few_runs_of_a_batch_say_more_than_all_earlier_runs():
     found = expected(driver, "next", created=SOON_AFTER)
     assert (found.usual, found.basis) == (5000.0, "3 runs of equal pods created in the same hour")
     assert expected(driver, "later", created=NEXT_HOUR).usual == 60.0
+    assert drawn(driver, "next")[0] == [5000.0], "forecasts use the same runs"
+    assert drawn(driver, "later")[0] == [60.0, 5000.0]
+
+
+def test_a_run_longer_than_all_of_its_batch_is_compared_with_earlier_ones():
+    driver = with_earlier_runs(60.0, 120.0, 6000.0)
+    for number in range(LEAST_RUNS):
+        run_for(driver, f"first-{number}", 500.0, created=NOON)
+    started(driver, "long", created=NOON)
+    assert drawn(driver, "long", age=400.0)[0] == [500.0]
+    assert drawn(driver, "long", age=600.0)[0] == [6000.0]
 
 
 def test_while_few_have_ended_the_others_take_at_least_as_long_as_the_first_has_run():
@@ -65,6 +86,19 @@ def test_while_few_have_ended_the_others_take_at_least_as_long_as_the_first_has_
     driver.decide(after=500.0)
     assert expected(driver, "fourth", created=NOON).usual == 6000.0
     assert expected(driver, "later", created=NEXT_HOUR).usual == 120.0
+    assert drawn(driver, "fourth")[0] == [6000.0], "forecasts use the same bound"
+    assert drawn(driver, "later")[0] == [60.0, 120.0, 6000.0]
+
+
+def test_beyond_all_earlier_runs_the_others_take_twice_as_long_as_the_first_has_run():
+    driver = with_earlier_runs(60.0, 120.0, 180.0)
+    started(driver, "first", created=NOON)
+    driver.decide(after=500.0)
+    found = expected(driver, "second", created=NOON)
+    times, spread = drawn(driver, "second")
+    assert found.usual == spread.usual == 1000.0
+    assert times[0] == 500.0
+    assert times[len(times) // 2] == pytest.approx(1000.0, rel=0.02)
 
 
 def test_a_job_that_was_deleted_says_nothing_of_its_batch():
@@ -137,4 +171,4 @@ def test_a_job_without_a_time_of_creation_belongs_to_no_batch():
     batches, kind = Batches(), RunKind("one", Template(), 1)
     for _ in range(LEAST_RUNS):
         batches.ended(kind, "", 60.0)
-    assert batches.expected(kind, "", 0.0) is None
+    assert batches.precedents(kind, "", 0.0) is None
