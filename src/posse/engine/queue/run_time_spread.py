@@ -24,18 +24,10 @@ class RunTimeSpread(msgspec.Struct, frozen=True, array_like=True):
     @property
     def usual(self) -> float:
         """The median."""
-        return self._quantile(0.5)
-
-    @property
-    def safe(self) -> float:
-        """Nine of ten runs take no longer."""
-        return self._quantile(0.9)
-
-    def _quantile(self, share: float) -> float:
         longer = [one for one in self.known if one > self.least]
         if not longer:
             return min(OVERRUN * self.least, self.limit) if self.known else self.limit
-        return min(longer[int(share * len(longer))], self.limit)
+        return min(longer[len(longer) // 2], self.limit)
 
     def drawn(self, age: float, shares: FloatArray) -> FloatArray:
         """Whole run times of a run that has taken `age` seconds, at these shares of the distribution.
