@@ -164,6 +164,8 @@ class KnownRuns:
     """The oldest run first."""
     limit: int = 0
     """Seconds after which each of them would have been ended; 0 for runs without a limit."""
+    created: str = ""
+    """The hour in which all of them were created, such as 2026-01-31T12; empty for runs of any time."""
 
 
 @dataclass(frozen=True, slots=True)

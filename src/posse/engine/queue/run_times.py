@@ -95,8 +95,8 @@ class RunTimes:
                 self._batches.ended(kind, self._created(records[0]), now - started)
 
     def known(self) -> tuple[KnownRuns, ...]:
-        """All that is known of earlier runs."""
-        return self._history.known()
+        """All that is known of earlier runs, and of jobs that were created together."""
+        return (*self._history.known(), *self._batches.known())
 
     def remember(self, runs: Sequence[KnownRuns]) -> None:
         """Know what an earlier scheduler knew. What makes no sense is left out."""
@@ -106,7 +106,10 @@ class RunTimes:
                 and one.limit >= 0
                 and all(0 <= seconds <= MAX_STATED_SECONDS for seconds in one.seconds)
             ):
-                self._history.remember(one)
+                if one.created:
+                    self._batches.remember(one)
+                else:
+                    self._history.remember(one)
 
     def of_group(self, group: GroupRecord, age: float = 0.0) -> ExpectedRunTime:
         annotations = group.obj.metadata.annotations if group.obj is not None else {}

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from posse.engine.events import KnownRuns, RunsRemembered
 from posse.engine.options import EngineOptions
-from posse.engine.queue.batches import MAX_BATCHES, MAX_RUNNING, Batches
+from posse.engine.queue.batches import MAX_BATCHES, MAX_KEPT, MAX_RUNNING, Batches
 from posse.engine.queue.run_history import LEAST_RUNS, RunKind
 from posse.engine.rules.registry import DEFAULT_PROFILE
 from tests.support.builders import changed, gang, nodes, pod, pods
@@ -154,6 +155,41 @@ def test_what_has_left_its_node_makes_room_for_others():
     started(driver, "other", created=NOON)
     (batch,) = driver.engine._knowledge.run_times._batches._batches.values()
     assert [one.ref.name for one in batch.running.values()] == ["other"]
+
+
+def test_runs_of_a_batch_outlive_the_scheduler():
+    driver = with_earlier_runs(*[60.0] * 10)
+    for number in range(LEAST_RUNS):
+        run_for(driver, f"first-{number}", 5000.0, created=NOON)
+    known = driver.engine.known_runs()
+    after = driver_that_looks_ahead()
+    after.engine.absorb(RunsRemembered(known))
+    assert expected(after, "next", created=SOON_AFTER).usual == 5000.0
+    assert expected(after, "later", created=NEXT_HOUR).usual == 60.0
+    assert after.engine.known_runs() == known
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        KnownRuns("team", None, 1, (60.0,), created="2026-03-01T12"),
+        KnownRuns("team", {"cpu": 1}, 1, (60.0,), created="noon"),
+        KnownRuns("team", {"cpu": 1}, 1, (60.0,), 600, "2026-03-01T12"),
+        KnownRuns("team", {"cpu": 1}, 1, (-60.0,), created="2026-03-01T12"),
+    ],
+)
+def test_remembered_batches_that_make_no_sense_are_left_out(known):
+    driver = driver_that_looks_ahead()
+    driver.engine.absorb(RunsRemembered((known,)))
+    assert driver.engine.known_runs() == ()
+
+
+def test_the_batches_that_changed_last_are_kept():
+    batches = Batches()
+    for number in range(MAX_KEPT + 10):
+        batches.ended(RunKind("one", Template(), 1), f"{number:13}", 1.0)
+    kept = batches.known()
+    assert (len(kept), kept[-1].created) == (MAX_KEPT, f"{MAX_KEPT + 9:13}")
 
 
 class Template:
