@@ -13,7 +13,7 @@ import numpy as np
 
 from posse.engine.forecast.forecast_problem import ForecastProblem
 from posse.engine.nodes.arrays import BoolArray, FloatArray, IntArray
-from posse.solver.reserved_capacity import ReservedCapacity
+from posse.solver.divided_capacity import DividedCapacity
 from posse.solver.rollout_capacity import Amounts, RolloutCapacity
 from posse.solver.rollout_queue import RolloutQueue
 from posse.solver.rollout_reservation import ReservationPlanner, RolloutReservation, joined
@@ -21,14 +21,14 @@ from posse.solver.rollout_reservation import ReservationPlanner, RolloutReservat
 MAX_STEPS = 2_000
 """Of one rollout. What has not started by then counts as not started."""
 HORIZON_SECONDS = 365 * 86400.0
-_PRECISION = 0.01
+_PRECISION = 0.02
 """Ends are taken together that are no farther apart than this share of the time until then, or a second."""
 _MAX_MISSES = 4
 """Units that get no reservation and are passed over, as in the engine."""
 _STARTED = 1 << 50
 
 
-class Rollout:
+class QueueRollout:
     def __init__(
         self,
         problem: ForecastProblem,
@@ -55,7 +55,7 @@ class Rollout:
         self._priority = np.array([unit.priority for unit in problem.waiting], dtype=np.int64)
         self._queue = RolloutQueue(problem)
         self._planner = ReservationPlanner(problem)
-        self._capacity = ReservedCapacity(capacity, self._planner.present(problem.reserved))
+        self._capacity = DividedCapacity(capacity, self._planner.present(problem.reserved))
         self._denied: dict[int, float] = {}
         """Units that get no reservation before some time."""
         self.starts = np.full(len(problem.waiting), math.inf)

@@ -67,6 +67,14 @@ class RolloutCapacity:
         """A copy of what is free, by resource and row."""
         return self._free.copy()
 
+    def requested(self, parts: tuple[tuple[int, int], ...]) -> IntArray:
+        """What all pods of these parts request, by resource."""
+        found: IntArray = sum(
+            (self._requests[shape] * pods for shape, pods in parts),
+            np.zeros(self._requests.shape[1], dtype=np.int64),
+        )
+        return found
+
     def may_fit_in(self, free: IntArray, parts: tuple[tuple[int, int], ...], key: int) -> bool:
         """Whether every part by itself would fit if so much were free."""
         enough = np.ones(1, dtype=np.bool_)

@@ -1,7 +1,7 @@
-"""Capacity that is reserved in a rollout, as the queue policy does: for whom, where, and from when on."""
+"""Capacity that is reserved in a rollout as the queue policy does: for which unit, where, and from when."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -73,33 +73,42 @@ class ReservationPlanner:
         ends: Sequence[End],
         moment: float,
     ) -> RolloutReservation | None:
-        """When and where it fits beside the others by what ends until then, in order; None if it never does."""
+        """When and where it fits beside the others, by what ends until then; None if it never does."""
         free, taken = capacity.free(), np.zeros(self._shape, dtype=np.int64)
         for one in others:
             free -= one.needed
             taken += one.needed - one.held
         freed = joined([amounts for _, amounts in ends])
-        offsets = np.cumsum([0, *(amounts.shape[1] for _, amounts in ends)]).tolist()
+        offsets = np.cumsum([0, *(amounts.shape[1] for _, amounts in ends)])
 
         def freed_by(count: int) -> IntArray:
             return self._filled(freed[:, : offsets[count]])
 
-        parts, key = unit.parts, unit.topology_key
-        count = bisect_left(
-            range(len(ends)),
-            True,
-            key=lambda count: capacity.may_fit_in(free + freed_by(count), parts, key),
-        )
+        def fits_by(count: int) -> bool:
+            return capacity.may_fit_in(free + freed_by(count), unit.parts, unit.topology_key)
+
+        count = _first(fits_by, self._fewest(capacity.requested(unit.parts), free, freed, offsets), len(ends))
         coming = freed_by(count)
-        found = capacity.taken_in(free + coming, parts, key)
+        found = capacity.taken_in(free + coming, unit.parts, unit.topology_key)
         if found is None:
             return None
         needed = self._filled(found)
         begins = ends[count - 1][0] if count else moment
         return RolloutReservation(place, begins, needed, needed - np.maximum(coming - taken, 0))
 
+    def _fewest(self, requested: IntArray, free: IntArray, freed: Amounts, offsets: IntArray) -> int:
+        """How many ends it takes at least until so much is free in all, wherever that is."""
+        fewest = 0
+        for resource, wanted in enumerate(requested.tolist()):
+            lacking = wanted - int(np.maximum(free[resource], 0).sum())
+            if lacking > 0:
+                freed_so_far = np.cumsum(freed[2] * (freed[0] == resource))
+                column = int(np.searchsorted(freed_so_far, lacking)) + 1
+                fewest = max(fewest, int(np.searchsorted(offsets, column)))
+        return min(fewest, offsets.size - 1)
+
     def allowed_from(self, unit: WaitingUnit, plan: RolloutReservation) -> float:
-        """When it gets this reservation: what is held for how long must be little beside what it has waited."""
+        """When it gets this reservation: what stands idle must be little beside how long it has waited."""
         idle = plan.idle_part(self._totals)
         return (idle * plan.begins - unit.idle_share * unit.waited) / max(idle + unit.idle_share, _LITTLE)
 
@@ -107,6 +116,14 @@ class ReservationPlanner:
         places = amounts[0] * self._shape[1] + amounts[1]
         filled = np.bincount(places, weights=amounts[2], minlength=self._shape[0] * self._shape[1])
         return filled.astype(np.int64).reshape(self._shape)
+
+
+def _first(fits: Callable[[int], bool], fewest: int, most: int) -> int:
+    """The first number from `fewest` on that fits, mostly near it; else `most`."""
+    low, step = fewest, 1
+    while low < most and not fits(low):
+        fewest, low, step = low + 1, min(low + step, most), step * 2
+    return fewest + bisect_left(range(fewest, low), True, key=fits)
 
 
 def joined(amounts: Sequence[Amounts]) -> Amounts:

@@ -10,7 +10,7 @@ import numpy as np
 
 from posse.engine.forecast.forecast_problem import ForecastProblem, StartEstimate
 from posse.engine.nodes.arrays import FloatArray, IntArray
-from posse.solver.rollout import Rollout
+from posse.solver.rollout import QueueRollout
 from posse.solver.rollout_capacity import RolloutCapacity
 
 ROLLOUTS = 16
@@ -28,7 +28,7 @@ def estimate_starts(problem: ForecastProblem, seed: int = 0, rollouts: int = ROL
     capacity = RolloutCapacity(problem)
     starts, awaited = [], []
     for number in range(rollouts):
-        rollout = Rollout(problem, capacity.copy(), run_times[number], own)
+        rollout = QueueRollout(problem, capacity.copy(), run_times[number], own)
         rollout.play()
         starts.append(rollout.starts)
         awaited.append(rollout.awaited)

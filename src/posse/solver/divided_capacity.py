@@ -1,4 +1,4 @@
-"""Free capacity in a rollout beside reservations: which of them a unit must leave alone differs from unit to unit."""
+"""Free capacity in a rollout beside reservations. Units differ in which of these they must leave alone."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ Bits = int
 """A set of reservations, by their places in the list."""
 
 
-class ReservedCapacity:
+class DividedCapacity:
     def __init__(self, capacity: RolloutCapacity, present: Sequence[RolloutReservation]) -> None:
         self.whole = capacity
         self.reservations = list(present)
