@@ -15,6 +15,7 @@ from posse.simulation.policies import named_policies
 from posse.simulation.virtual_cluster import VirtualCluster
 from posse.solver.rollouts import estimate_starts
 
+_POLICIES = ("posse", "backfill", "shortest-expected")
 _NODES, _WAITING = 1000, 200
 _HOURS = (1, 2, 4, 8, 24, 48)
 _TRACE_NODES, _TRACE_JOBS = 8, 400
@@ -22,8 +23,8 @@ _GAP_SECONDS = 700.0
 
 
 def measure() -> list[Figure]:
-    costs = [_cost(policy) for policy in ("posse", "backfill")]
-    return [*costs, *(figure for policy in ("posse", "backfill") for figure in _calibration(policy))]
+    costs = [_cost(policy) for policy in _POLICIES]
+    return [*costs, *(figure for policy in _POLICIES for figure in _calibration(policy))]
 
 
 def _cost(policy: str) -> Figure:

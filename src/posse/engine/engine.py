@@ -32,6 +32,7 @@ from posse.engine.explain.explanation import (
 )
 from posse.engine.explain.group_status import GroupStatus
 from posse.engine.explain.overview import Overview, overview
+from posse.engine.explain.queue_order import is_by_run_time
 from posse.engine.explain.reserved_capacity import GuardedCapacity, guarded_capacity
 from posse.engine.explain.statistics import Overcommitted, Statistics, overcommitted, statistics
 from posse.engine.forecast.problem_builder import ForecastProblemBuilder, Name, start_times
@@ -173,6 +174,11 @@ class Engine:
     def forecast_builder(self, now: float) -> ForecastProblemBuilder:
         """Return what reads the problem of when waiting groups start, step by step."""
         return ForecastProblemBuilder(self._knowledge, now)
+
+    @property
+    def is_queue_by_run_time(self) -> bool:
+        """Whether expected run times decide the order of the queue, of which a mere reader knows few."""
+        return is_by_run_time(self._knowledge)
 
     def expected_run_time(self, key: GroupKey) -> ExpectedRunTime:
         """Return how long the group is expected to run from its start."""

@@ -168,6 +168,8 @@ class KnownRuns:
     """Seconds after which each of them would have been ended; 0 for runs without a limit."""
     owner: str = ""
     """The CronJob of their Jobs, as in CronJob/nightly; empty for runs of all owners."""
+    created: str = ""
+    """The hour in which all of them were created, such as 2026-01-31T12; empty for runs of any time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,11 +44,6 @@ class RolloutCapacity:
         within = [one[:-1].max(axis=0, initial=0) for one in self._totals[1:]]
         return np.array([*within, self._totals[0][-1]])
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The numbers of resources and nodes."""
-        return self._free.shape
-
     def give_back(self, amounts: Amounts) -> None:
         resources, rows, freed = amounts
         if rows.size:
@@ -68,28 +63,54 @@ class RolloutCapacity:
             taken.append(found)
         return np.concatenate(taken, axis=1)
 
-    def may_fit_after(self, freed: Amounts, parts: tuple[tuple[int, int], ...], key: int) -> bool:
-        """Whether every part by itself would fit once so much is freed."""
-        free = self._free.copy()
-        np.add.at(free, tuple(freed[:2]), freed[2])
+    def free(self) -> IntArray:
+        """A copy of what is free, by resource and row."""
+        return self._free.copy()
+
+    def requested(self, parts: tuple[tuple[int, int], ...]) -> IntArray:
+        """What all pods of these parts request, by resource."""
+        found: IntArray = sum(
+            (self._requests[shape] * pods for shape, pods in parts),
+            np.zeros(self._requests.shape[1], dtype=np.int64),
+        )
+        return found
+
+    def may_fit_in(self, free: IntArray, parts: tuple[tuple[int, int], ...], key: int) -> bool:
+        """Whether every part by itself would fit if so much were free."""
         enough = np.ones(1, dtype=np.bool_)
         for shape, pods in parts:
-            room = self._most[shape].copy()
-            for resource in self._requests[shape].nonzero()[0].tolist():
-                np.minimum(room, free[resource] // self._requests[shape, resource], out=room)
-            np.minimum(np.maximum(room, 0, out=room), pods, out=room)
+            room = np.minimum(self._room_in(free, shape), pods)
             if key == ANYWHERE:
                 enough = enough & (int(room.sum()) >= pods)
             else:
-                within = np.bincount(self._domains[key] + 1, weights=room)[1:]
-                enough = enough & (within >= pods)
+                enough = enough & (self._by_domain(room, key) >= pods)
         return bool(np.any(enough))
 
-    def taken_after(self, freed: Amounts, parts: tuple[tuple[int, int], ...], key: int) -> Amounts | None:
-        """What the parts would take once so much is freed; None if they do not fit even then."""
-        after = self.copy()
-        after.give_back(freed)
-        return after.take(parts, key)
+    def taken_in(self, free: IntArray, parts: tuple[tuple[int, int], ...], key: int) -> Amounts | None:
+        """What the parts would take if so much were free; None if they do not fit even then."""
+        domain = ANYWHERE
+        if key != ANYWHERE:
+            spare = [self._by_domain(self._room_in(free, shape), key) - pods for shape, pods in parts]
+            domain = _tightest(np.min(spare, axis=0))
+        taken: list[Amounts] = []
+        for shape, pods in parts:
+            found = self._chosen(self._room_in(free, shape), shape, pods, key, domain)
+            if found is None:
+                return None
+            free[found[0], found[1]] -= found[2]
+            taken.append(found)
+        return np.concatenate(taken, axis=1)
+
+    def _room_in(self, free: IntArray, shape: int) -> IntArray:
+        room: IntArray = self._most[shape]
+        for resource in self._requests[shape].nonzero()[0].tolist():
+            room = np.minimum(room, free[resource] // self._requests[shape, resource])
+        return np.maximum(room, 0)
+
+    def _by_domain(self, room: IntArray, key: int) -> IntArray:
+        """Pods by domain; a node may be in none."""
+        found: IntArray = np.bincount(self._domains[key] + 1, weights=room)[1:].astype(np.int64)
+        return found
 
     def hold(self, amounts: Amounts) -> None:
         """Take these amounts out of what is free."""
@@ -101,11 +122,17 @@ class RolloutCapacity:
         if key == ANYWHERE:
             return ANYWHERE
         totals = self._totals[key + 1][:-1]
-        spare = np.min([totals[:, shape] - pods for shape, pods in parts], axis=0)
-        return int(np.argmin(np.where(spare >= 0, spare, _MANY)))
+        return _tightest(np.min([totals[:, shape] - pods for shape, pods in parts], axis=0))
 
     def _taken(self, shape: int, pods: int, key: int, domain: int) -> Amounts | None:
-        room = self._room[shape]
+        amounts = self._chosen(self._room[shape], shape, pods, key, domain)
+        if amounts is not None:
+            self._free[amounts[0], amounts[1]] -= amounts[2]
+            self._count_again(np.bincount(amounts[1]).nonzero()[0])
+        return amounts
+
+    def _chosen(self, room: IntArray, shape: int, pods: int, key: int, domain: int) -> Amounts | None:
+        """What so many pods take of the fullest rows that take them; None if they do not fit."""
         rows = (room if domain == ANYWHERE else room * (self._domains[key] == domain)).nonzero()[0]
         rows = rows[np.argsort(room[rows], kind="stable")]
         here = np.minimum(room[rows], pods)
@@ -117,10 +144,7 @@ class RolloutCapacity:
         wanted = self._requests[shape].nonzero()[0]
         taken = np.empty((3, wanted.size, rows.size), dtype=np.int64)
         taken[0], taken[1], taken[2] = wanted[:, None], rows, self._requests[shape, wanted][:, None] * here
-        amounts = taken.reshape(3, -1)
-        self._free[amounts[0], amounts[1]] -= amounts[2]
-        self._count_again(rows)
-        return amounts
+        return taken.reshape(3, -1)
 
     def _count_again(self, rows: IntArray) -> None:
         """How many pods of each shape these rows take now."""
@@ -133,3 +157,8 @@ class RolloutCapacity:
         self._totals[0][-1] += gained.sum(axis=0)
         for numbers, totals in zip(self._domains, self._totals[1:], strict=True):
             np.add.at(totals, numbers[rows], gained)
+
+
+def _tightest(spare: IntArray) -> int:
+    """The domain with the least left over of those that have enough."""
+    return int(np.argmin(np.where(spare >= 0, spare, _MANY)))

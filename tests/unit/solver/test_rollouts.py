@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from posse.engine.forecast.forecast_problem import ForecastProblem, RunningUnit, WaitingUnit
+from posse.engine.forecast.forecast_problem import ForecastProblem, ReservedUnit, RunningUnit, WaitingUnit
 from posse.engine.queue.run_time_spread import RunTimeSpread
 from posse.solver.rollouts import estimate_starts
 
@@ -18,7 +18,7 @@ SPREADS = (
 )
 
 
-def problem(running, waiting, nodes=2, free=None, shapes=((8,),), racks=None):
+def problem(running, waiting, nodes=2, free=None, shapes=((8,),), racks=None, reservations=1, reserved=()):
     """Nodes with 8 GPUs, of which the running units hold what they say."""
     left = np.full((1, nodes), 8, dtype=np.int64)
     for unit in running:
@@ -34,6 +34,8 @@ def problem(running, waiting, nodes=2, free=None, shapes=((8,),), racks=None):
         spreads=SPREADS,
         running=tuple(running),
         waiting=tuple(waiting),
+        reservations=reservations,
+        reserved=tuple(reserved),
     )
 
 
@@ -41,8 +43,10 @@ def unit(*rows, age=0.0, spread=HOUR, gpus=8):
     return RunningUnit(age, spread, (0,) * len(rows), rows, (gpus,) * len(rows))
 
 
-def gang(pods, spread=HOUR, key=-1, reserved=False):
-    return WaitingUnit(((0, pods),), spread, key, reserved)
+def gang(pods, spread=HOUR, key=-1, reserved=False, **more):
+    known = SPREADS[spread].known
+    safe = known[-1] if known else math.inf
+    return WaitingUnit(((0, pods),), spread, key, safe, is_reserved_for=reserved, **more)
 
 
 def medians(found):
@@ -133,3 +137,69 @@ def test_gangs_that_never_fit_hold_up_no_others_however_many_there_are():
     found = estimate_starts(problem([], [*never, gang(1)]), rollouts=1)
     assert found[-1].starts == (0.0,)
     assert {one.starts for one in found[:-1]} == {(math.inf,)}
+
+
+def test_capacity_is_reserved_for_as_many_as_the_policy_says():
+    """Nodes become free after 10, 20, 30 and 40 minutes; a job of an hour would take the first."""
+    running = [unit(number, age=3600.0 - 600.0 * (number + 1)) for number in range(4)]
+    waiting = [gang(2, reserved=True), gang(2, reserved=True), gang(1)]
+    reserved = [ReservedUnit(0, 2400.0, ((), (), ()), ((0, 0), (2, 3), (8, 8)))]
+    both = problem(running, waiting, nodes=4, reserved=reserved, reservations=2)
+    assert medians(estimate_starts(both)) == [1200.0, 2400.0, 4800.0]
+    one = problem(running, waiting, nodes=4, reserved=reserved, reservations=1)
+    assert medians(estimate_starts(one)) == [1800.0, 4200.0, 600.0]
+
+
+def test_a_reservation_that_exists_is_kept_where_it_is():
+    """By itself it would be planned on the first two nodes to become free."""
+    running = [unit(number, age=3600.0 - 600.0 * (number + 1)) for number in range(4)]
+    planned = ((0, 0), (2, 3), (8, 8))
+    reserved = [ReservedUnit(0, 2400.0, ((), (), ()), planned)]
+    waiting = [gang(3, reserved=True), gang(1, spread=VARIED)]
+    found = estimate_starts(problem(running, waiting, nodes=4, reserved=reserved))
+    assert found[1].quantile(0.9) == 600.0, "nothing is reserved on the first node"
+    reserved = [ReservedUnit(0, 2400.0, ((), (), ()), ((0, 0, 0), (0, 1, 2), (8, 8, 8)))]
+    found = estimate_starts(problem(running, waiting, nodes=4, reserved=reserved))
+    assert found[1].quantile(0.1) >= 1800.0
+
+
+def test_what_ages_comes_before_the_others_of_its_priority():
+    running = [unit(0, age=0.0), unit(1, spread=UNKNOWN)]
+    short = [gang(1, by_age=number + 1) for number in range(3)]
+    never = medians(estimate_starts(problem(running, [*short, gang(1)])))
+    assert never == [3600.0, 7200.0, 10800.0, 14400.0]
+    aged = medians(estimate_starts(problem(running, [*short, gang(1, ages_at=5000.0)])))
+    assert aged == [3600.0, 10800.0, 14400.0, 7200.0]
+    urgent = [gang(1, priority=1), gang(1, priority=1), gang(1, ages_at=5000.0)]
+    assert medians(estimate_starts(problem(running, urgent))) == [3600.0, 7200.0, 10800.0]
+
+
+def test_capacity_is_reserved_for_whatever_has_aged():
+    waiting = [gang(2, ages_at=0.0), gang(1, spread=VARIED)]
+    assert medians(estimate_starts(problem([unit(0)], waiting))) == [3600.0, 7200.0]
+    waiting = [gang(2, ages_at=math.inf), gang(1, spread=VARIED)]
+    assert medians(estimate_starts(problem([unit(0)], waiting)))[1] == 0.0
+
+
+@pytest.mark.parametrize(("waited", "is_held"), [(0.0, False), (17000.0, False), (19000.0, True)])
+def test_little_may_stand_idle_beside_how_long_a_gang_has_waited(waited, is_held):
+    """Half of what it needs would be held for an hour: 30 minutes of all of it, a tenth of 5 hours."""
+    waiting = [gang(2, reserved=True, idle_share=0.1, waited=waited), gang(1, spread=VARIED)]
+    found = estimate_starts(problem([unit(0)], waiting))
+    assert (found[1].quantile(0.5) > 0.0) is is_held
+
+
+def test_a_reservation_ends_when_too_much_stands_idle_for_it():
+    """While both nodes are in use, nothing is held. Then one is free an hour before the other."""
+    running = [unit(0, age=3000.0), unit(1)]
+    reserved = [ReservedUnit(0, 3600.0, ((), (), ()), ((0, 0), (0, 1), (8, 8)))]
+    waiting = [gang(2, reserved=True, idle_share=0.1), gang(1)]
+    found = medians(estimate_starts(problem(running, waiting, reserved=reserved)))
+    assert found == [4200.0, 600.0]
+
+
+def test_higher_priorities_do_not_leave_a_reservation_alone():
+    waiting = [gang(1, priority=1), gang(2, reserved=True), gang(1)]
+    reserved = [ReservedUnit(1, 3600.0, ((0,), (1,), (8,)), ((0, 0), (0, 1), (8, 8)))]
+    found = medians(estimate_starts(problem([unit(0)], waiting, reserved=reserved)))
+    assert found == [0.0, 3600.0, 7200.0]

@@ -17,5 +17,5 @@ def changes_of(explanation: Explanation | None) -> tuple[str, ...]:
 
 def caveat_of(explanation: Explanation | None) -> str:
     """What may take the capacity that such changes add or free; empty if nothing waits ahead."""
-    is_behind = explanation is not None and explanation.ahead is not None and explanation.ahead.has_any
+    is_behind = explanation is not None and explanation.ahead is not None and explanation.ahead.may_be_any
     return f"{BEHIND}." if is_behind else ""

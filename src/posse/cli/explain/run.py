@@ -21,6 +21,7 @@ from posse.cli.explain.forecast_words import starts_text
 from posse.cli.explain.group_line import in_order, lines_of
 from posse.cli.explain.group_words import headline, title
 from posse.cli.explain.history import condition_lines, happening_lines, happenings, preemptors
+from posse.cli.explain.queue_words import published_place
 from posse.cli.explain.run_time_words import deadline_text, learned_text
 from posse.cli.explain.targets import (
     Target,
@@ -35,7 +36,7 @@ from posse.cli.output import Output, print_data
 from posse.cli.problems import Problem
 from posse.cli.reading.cluster_reader import Survey, survey_cluster
 from posse.cli.reading.ended_members import has_ended
-from posse.cli.reading.forecasts import forecasts_for
+from posse.cli.reading.forecasts import forecasts_for, published_forecasts
 from posse.cli.reading.owners import CONTROLLERS, Owners
 from posse.cli.reading.sources import ClusterSource
 from posse.cli.session import Rules
@@ -140,9 +141,10 @@ def group_story(asked: Asked, key: GroupKey) -> Iterator[str]:
     survey = asked.survey
     explanation = survey.explain(key)
     age = since(survey.created(key), asked.now)
-    told = list(
-        group_lines(explanation, survey.fates(key), age, list(_facts(asked, key, explanation.run_time)))
-    )
+    root = explanation.tree[0].key if explanation.tree else key
+    place = published_place(published_forecasts(survey, asked.now).get(root), asked.now)
+    facts = list(_facts(asked, key, explanation.run_time))
+    told = list(group_lines(explanation, survey.fates(key), age, facts, place))
     yield from told
     known = ". ".join(explanation.situation.sentences)
     if not explanation.obstacles:

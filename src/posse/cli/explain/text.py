@@ -15,6 +15,7 @@ from posse.cli.explain.group_words import (
 )
 from posse.cli.explain.preemption_words import held_room, making_room
 from posse.cli.explain.preference_words import preference_facts
+from posse.cli.explain.queue_words import queue_text
 from posse.cli.explain.run_time_words import run_time_facts
 from posse.cli.explain.targets import short_name, typed
 from posse.cli.explain.tree_picture import tree_lines
@@ -22,7 +23,7 @@ from posse.cli.reading.ended_members import Fates
 from posse.cli.tables import aligned
 from posse.engine.causes import NoNodeFits
 from posse.engine.explain.capacity_limits import NeverFits
-from posse.engine.explain.explanation import Ahead, Explanation, PodExplanation
+from posse.engine.explain.explanation import Explanation, PodExplanation
 from posse.engine.explain.group_status import GroupStatus, State
 from posse.engine.explain.obstacles import Obstacle
 from posse.engine.groups.forms import form_of
@@ -47,14 +48,17 @@ INDENT = "  "
 
 
 def group_lines(
-    explanation: Explanation, fates: Fates, age: str, more: Sequence[tuple[str, str]] = ()
+    explanation: Explanation, fates: Fates, age: str, more: Sequence[tuple[str, str]] = (), place: str = ""
 ) -> Iterator[str]:
-    """The story of a group; `more` are facts that the engine does not know, such as its owner."""
+    """The story of a group; `more` are facts that the engine does not know, such as its owner.
+
+    `place` is its place in the queue as its scheduler has told it.
+    """
     now = explanation.situation
     yield headline(now, fates)
     facts = [("described by", _described(now, age)), *more, ("pods", _counted(now, fates))]
     if explanation.ahead is not None:
-        facts.append(("queue", _queued(explanation.ahead, is_blocked=bool(explanation.reserved))))
+        facts.append(("queue", place or queue_text(explanation.ahead, is_blocked=bool(explanation.reserved))))
     facts += [*preference_facts(now), *run_time_facts(explanation.run_time)]
     facts += [("not used", annotation_text(one)) for one in explanation.annotation_faults]
     if now.placement:
@@ -79,7 +83,7 @@ def _advice(explanation: Explanation) -> Iterator[str]:
             if ways:
                 what = "more of its pods start" if has_minimum(now) else "it start"
                 yield from headed(f"Each of these would let {what}", ways)
-                if found is not None and yields_capacity(found) and ahead is not None and ahead.has_any:
+                if found is not None and yields_capacity(found) and ahead is not None and ahead.may_be_any:
                     yield from indented([f"{BEHIND}."])
             elif found is not None:
                 asked = problem.problem
@@ -107,7 +111,7 @@ def pod_lines(pod: PodExplanation) -> Iterator[str]:
         yield f"{who} waits: it {_missed(pod.obstacle, pod.out_of_reach)}."
     facts = [("priority", str(pod.priority))]
     if pod.ahead is not None:
-        facts.append(("queue", _queued(pod.ahead, is_blocked=bool(pod.reserved))))
+        facts.append(("queue", queue_text(pod.ahead, is_blocked=bool(pod.reserved))))
     yield from indented(aligned(facts))
     if pod.obstacle is not None:
         reach = pod.out_of_reach
@@ -184,18 +188,6 @@ def _counted(now: GroupStatus, fates: Fates) -> str:
     return f"{counts.members + fates.ended}: " + (
         ", ".join(f"{n} {word}" for n, word in parts if n > 0) or "none"
     )
-
-
-def _queued(ahead: Ahead, *, is_blocked: bool) -> str:
-    """Entries ahead of it do not block it, unless capacity is reserved against it."""
-    counts = [
-        text
-        for number, text in ((ahead.groups, groups(ahead.groups)), (ahead.pods, pods(ahead.pods)))
-        if number
-    ]
-    if not counts:
-        return "first"
-    return f"{' and '.join(counts)} ahead of it{'' if is_blocked else ', not blocking it'}"
 
 
 def _places(placement: Sequence[tuple[str, int]]) -> str:

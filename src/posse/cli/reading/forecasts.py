@@ -43,6 +43,8 @@ def _question(survey: Survey, now: float) -> ForecastQuestion:
 
 
 def _made(question: ForecastQuestion, now: float) -> dict[GroupKey, Forecast]:
+    """Without places in the queue, where only the scheduler knows them."""
+    question.ahead.clear()
     made = forecasts_of(question, estimate_starts(question.problem), Calibration(), now)
     return {name: forecast for name, forecast in made.items() if isinstance(name, GroupKey)}
 

@@ -116,7 +116,7 @@ def _why_closed(node: Node, used: Mapping[str, int]) -> str:
 
 def _gangs(survey: Survey, owners: Owners, now: float) -> dict[str, Json]:
     lines = list(lines_of(survey, owners, None, forecasts=published_forecasts(survey, now)))
-    positions = _positions(lines)
+    positions = _positions(lines, is_by_age=not survey.engine.is_queue_by_run_time)
     times = _times(survey, now)
     found: dict[str, Json] = {}
     root = ""
@@ -132,11 +132,19 @@ def _gangs(survey: Survey, owners: Owners, now: float) -> dict[str, Json]:
     return found
 
 
-def _positions(lines: Iterable[GroupLine]) -> dict[int, int]:
-    """The place in the queue of groups that wait: by priority, then by age."""
+def _positions(lines: Iterable[GroupLine], *, is_by_age: bool) -> dict[int, int]:
+    """The place among groups that wait: by priority, then by age or as their scheduler has told."""
     waiting = [line for line in lines if line.is_waiting and not line.depth]
-    waiting.sort(key=lambda line: (-line.priority, line.created, line.namespace, line.name))
+    waiting = [line for line in waiting if is_by_age or _entries_ahead(line) is not None]
+    waiting.sort(
+        key=lambda line: (-line.priority, _entries_ahead(line) or 0, line.created, line.namespace, line.name)
+    )
     return {id(line): number for number, line in enumerate(waiting, start=1)}
+
+
+def _entries_ahead(line: GroupLine) -> int | None:
+    ahead = line.forecast.ahead if line.forecast is not None else None
+    return ahead.pods + ahead.groups if ahead is not None else None
 
 
 def _times(survey: Survey, now: float) -> dict[str, Json]:

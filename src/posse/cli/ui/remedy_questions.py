@@ -31,7 +31,7 @@ def remedy_answer(explanation: Explanation, key: GroupKey) -> Json:
         for kind in found.kinds
         for remedy in kind
     ]
-    is_behind = explanation.ahead is not None and explanation.ahead.has_any
+    is_behind = explanation.ahead is not None and explanation.ahead.may_be_any
     return {"remedies": ways, "caveat": f"{BEHIND}." if is_behind and yields_capacity(found) else ""}
 
 

@@ -17,6 +17,7 @@ from posse.engine.explain.preemption import (
     preemption_for_group,
     preemption_for_pod,
 )
+from posse.engine.explain.queue_order import Ahead, ahead_of
 from posse.engine.groups.admission import gates_of
 from posse.engine.groups.annotations import PREFERRED_TOPOLOGY, AnnotationFault, AnnotationProblem, fault
 from posse.engine.groups.part import Root
@@ -39,20 +40,6 @@ from posse.engine.verdict import VictimsProtected
 
 _MAX_OBSTACLES = 8
 """Classes of pods that are described one by one."""
-
-Order = tuple[int, str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Ahead:
-    """Waiting entries ahead of it, by higher priority or age."""
-
-    pods: int
-    groups: int
-
-    @property
-    def has_any(self) -> bool:
-        return bool(self.pods or self.groups)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +107,7 @@ def explain(knowledge: Knowledge, trials: GroupTrials, key: GroupKey) -> Explana
         tuple(obstacles[:_MAX_OBSTACLES]),
         undescribed=len(obstacles[_MAX_OBSTACLES:]),
         domain=_closest_domain(knowledge, group) if obstacles else "",
-        ahead=_ahead(knowledge, _order_of(group)) if is_tried else None,
+        ahead=ahead_of(knowledge, group.key) if is_tried else None,
         making_room=preemption_for_group(knowledge, trials, group) if is_tried else PreemptionStatus(),
         reserved=held_against(knowledge, group.priority, group.members, group.key) if obstacles else (),
         reserved_for_it=_reserved_for(knowledge, group),
@@ -212,7 +199,7 @@ def explain_pod(knowledge: Knowledge, trials: PodTrials, uid: str) -> PodExplana
         out_of_reach=beyond,
         making_room=preemption_for_pod(knowledge, trials, record, probe.outcome),
         reserved=() if probe.node else held_against(knowledge, record.priority, [uid]),
-        ahead=_ahead(knowledge, (-record.priority, record.created, record.arrival)),
+        ahead=ahead_of(knowledge, uid),
     )
 
 
@@ -299,20 +286,3 @@ def _not_tried(record: PodRecord) -> str:
     if pod.spec.scheduling_gates:
         return f"it has scheduling gates ({', '.join(gates_of(pod))})"
     return "it is tried together with its group" if record.group is not None else ""
-
-
-def _ahead(knowledge: Knowledge, own: Order) -> Ahead:
-    alone = [
-        record for record in knowledge.pods.values() if record.group is None and knowledge.is_waiting(record)
-    ]
-    pods = sum(1 for record in alone if (-record.priority, record.created, record.arrival) < own)
-    keys = dict.fromkeys(knowledge.entry_of(group.key) for group in knowledge.groups)
-    roots = (root_of(knowledge.groups, key) for key in keys)
-    tried = [root for root in roots if root is not None and _is_tried(knowledge, root)]
-    return Ahead(pods, sum(1 for group in tried if _order_of(group) < own))
-
-
-def _order_of(group: Root) -> Order:
-    """Queue order: by priority, then by the age of the oldest waiting pod."""
-    oldest = group.unattached()[0]
-    return -group.priority, oldest.created, oldest.arrival

@@ -24,6 +24,7 @@ _OFFSET_SECONDS = 300.0
 """Added to waits before they are compared: what waits is tried again after five minutes at the latest."""
 _FIRST_MARGIN = 0.5
 _MAX_MARGIN = 6.0
+_MAX_LEARNED = 10**9
 
 
 class Calibration(msgspec.Struct):
@@ -33,6 +34,12 @@ class Calibration(msgspec.Struct):
     late: float = _FIRST_MARGIN
     learned: int = 0
     """The number of forecasts learned from."""
+
+    @property
+    def is_plausible(self) -> bool:
+        """Whether learning can have led to these margins, which were read from a file."""
+        margins = all(-_MAX_MARGIN <= one <= _MAX_MARGIN for one in (self.early, self.late))
+        return margins and 0 <= self.learned <= _MAX_LEARNED
 
     def widened(self, low: float, high: float) -> tuple[float, float]:
         """The band of a wait, in seconds, of which rollouts say that it is between low and high."""

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
+from posse.engine.explain.queue_order import Ahead
 from posse.engine.forecast.calibration import BEYOND, Calibration
 from posse.engine.forecast.forecast_problem import LearnedRunTime, StartEstimate
 from posse.engine.forecast.problem_builder import ForecastQuestion, Name
@@ -45,6 +46,8 @@ class Forecast(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     unforeseen: Unforeseen | None = None
     learned: LearnedRunTime | None = None
     """How long it is expected to run."""
+    ahead: Ahead | None = None
+    """What was ahead of it in the queue by then, where its age does not tell it."""
 
     @property
     def not_before(self) -> float:
@@ -52,6 +55,8 @@ class Forecast(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
     def differs_noticeably(self, other: "Forecast") -> bool:
         """Whether it is worth to be told again after the other."""
+        if _has_moved(self.ahead, other.ahead):
+            return True
         if self.earliest is None or self.latest is None or other.earliest is None or other.latest is None:
             return (self.earliest, self.unforeseen) != (other.earliest, other.unforeseen)
         until = max(0.0, self.earliest - self.made_at)
@@ -67,15 +72,27 @@ def forecasts_of(
     found: dict[Name, Forecast] = {}
     for name, estimate in zip(question.waiting, estimates, strict=True):
         learned = question.learned.get(name)
+        ahead = question.ahead.get(name) if isinstance(name, GroupKey) else None
         low, high = estimate.quantile(BEYOND), estimate.quantile(1 - BEYOND)
         if high == math.inf:
             why = Unforeseen.RUN_TIMES if estimate.fits_empty else Unforeseen.NODES
-            found[name] = Forecast(now, unforeseen=why, learned=learned)
+            found[name] = Forecast(now, unforeseen=why, learned=learned, ahead=ahead)
             continue
         earliest, latest = calibration.widened(low, high)
         awaited = _awaited(question, estimate.awaited) if estimate.awaited is not None else None
-        found[name] = Forecast(now, now + earliest, now + latest, awaited, learned=learned)
+        band = (now + earliest, now + latest)
+        found[name] = Forecast(now, *band, awaited, learned=learned, ahead=ahead)
     return found
+
+
+def _has_moved(now: Ahead | None, before: Ahead | None) -> bool:
+    """Whether its place in the queue is another; far behind, a few places do not matter."""
+    if now is None or before is None:
+        return now != before
+    return any(
+        abs(one - other) > _NOTICEABLE_SHARE * max(one, other)
+        for one, other in ((now.pods, before.pods), (now.groups, before.groups))
+    )
 
 
 def _awaited(question: ForecastQuestion, unit: int) -> AwaitedEnd:

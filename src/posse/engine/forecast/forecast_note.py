@@ -2,6 +2,7 @@
 
 import msgspec
 
+from posse.engine.explain.queue_order import Ahead
 from posse.engine.forecast.forecast import AwaitedEnd, Forecast, Unforeseen
 from posse.engine.forecast.forecast_problem import LearnedRunTime
 from posse.model.timestamps import TimestampError, format_timestamp, parse_timestamp
@@ -19,6 +20,7 @@ class ForecastNote(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
     waits_for: AwaitedEnd | None = None
     unforeseen: Unforeseen | None = None
     learned: LearnedRunTime | None = None
+    ahead: Ahead | None = None
 
 
 def note_of(forecast: Forecast) -> ForecastNote:
@@ -30,6 +32,7 @@ def note_of(forecast: Forecast) -> ForecastNote:
         forecast.waits_for,
         forecast.unforeseen,
         forecast.learned,
+        forecast.ahead,
     )
 
 
@@ -47,4 +50,4 @@ def read_forecast(text: str) -> Forecast | None:
         return None
     if (earliest is None) != (latest is None):
         return None
-    return Forecast(made_at, earliest, latest, note.waits_for, note.unforeseen, note.learned)
+    return Forecast(made_at, earliest, latest, note.waits_for, note.unforeseen, note.learned, note.ahead)

@@ -42,8 +42,32 @@ class WaitingUnit(msgspec.Struct, frozen=True, array_like=True):
     spread: int
     topology_key: int = ANYWHERE
     """The place in `domains` of the key whose value all its pods share."""
+    safe: float = math.inf
+    """It runs seldom longer than this, so it may pass a reservation that begins later."""
+    priority: int = 0
     is_reserved_for: bool = False
-    """Capacity is reserved for it while it is the first that does not fit."""
+    """Capacity is reserved for it while it is among the first that do not fit, whether it has aged or not."""
+    ages_at: float = math.inf
+    """When it comes before all others of its priority, in seconds from now."""
+    by_age: int = 0
+    """Its place among all that wait, the oldest first."""
+    waited: float = 0.0
+    """For how long it has been refused."""
+    idle_share: float = math.inf
+    """How much may stand idle for it until it ages: capacity for all of it, for this share of its wait."""
+
+
+class ReservedUnit(msgspec.Struct, frozen=True, array_like=True):
+    """Capacity that is reserved now for a waiting unit."""
+
+    place: int
+    """Of the unit among what waits."""
+    begins: float
+    """When it is expected to start, in seconds from now."""
+    held: tuple[tuple[int, ...], ...]
+    """What counts as taken now: resources, nodes and amounts."""
+    planned: tuple[tuple[int, ...], ...]
+    """Where it is expected to start."""
 
 
 class ForecastProblem(msgspec.Struct, frozen=True):
@@ -61,6 +85,10 @@ class ForecastProblem(msgspec.Struct, frozen=True):
     running: tuple[RunningUnit, ...]
     waiting: tuple[WaitingUnit, ...]
     """In the order in which they are tried."""
+    reservations: int = 0
+    """For how many units capacity is reserved at once."""
+    reserved: tuple[ReservedUnit, ...] = ()
+    """Those that exist now."""
 
     def free_amounts(self) -> IntArray:
         return np.frombuffer(self.free, dtype=np.int64).reshape(self.resource_count, self.node_count).copy()

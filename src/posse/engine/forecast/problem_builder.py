@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from posse.engine.explain.group_status import lasting_hold
+from posse.engine.explain.queue_order import Ahead, ahead_of_each, entries_in_order, is_by_run_time
 from posse.engine.forecast.forecast_problem import (
     ANYWHERE,
     ForecastProblem,
     LearnedRunTime,
+    ReservedUnit,
     RunningUnit,
     WaitingUnit,
 )
@@ -18,8 +19,10 @@ from posse.engine.groups.part import Part
 from posse.engine.groups.tree import root_of
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey, PodRef
+from posse.engine.nodes.arrays import IntArray
 from posse.engine.placement.search.fill import classes_of
 from posse.engine.queue.backlog import Key, Waiting
+from posse.engine.queue.capacity_reservation import usage_of
 from posse.engine.queue.run_time_spread import RunTimeSpread
 from posse.engine.queue.run_times import started_at
 from posse.engine.rules.context import SchedulingClass
@@ -43,6 +46,8 @@ class ForecastQuestion:
     waiting: list[Name] = field(default_factory=list)
     learned: dict[Name, LearnedRunTime] = field(default_factory=dict)
     """Of what waits."""
+    ahead: dict[GroupKey, Ahead] = field(default_factory=dict)
+    """Of groups that wait, where their age does not tell it."""
 
     def name(self, unit: int) -> Name:
         """By its place among what runs, and then among what waits."""
@@ -58,10 +63,20 @@ class ForecastProblemBuilder:
         self._waiting: list[tuple[Name, WaitingUnit]] = []
         self._running: list[tuple[Name, RunningUnit]] = []
         self._learned: dict[Name, LearnedRunTime] = {}
+        self._ahead: dict[GroupKey, Ahead] = {}
+        self._by_age: dict[Key, int] = {}
+        self._places: dict[Key, int] = {}
+        """Of the entries among what waits."""
 
     def steps(self) -> Iterator[None]:
         """Each step reads some of the pods. Afterwards `question` has all."""
-        for number, entry in enumerate(self._entries()[:MAX_WAITING]):
+        entries = entries_in_order(self._knowledge)
+        if is_by_run_time(self._knowledge):
+            ahead = ahead_of_each(entries).items()
+            self._ahead = {key: one for key, one in ahead if isinstance(key, GroupKey)}
+        by_age = sorted(entries, key=lambda entry: (entry.since, entry.arrival))
+        self._by_age = {entry.key: number for number, entry in enumerate(by_age)}
+        for number, entry in enumerate(entries[:MAX_WAITING]):
             self._add_waiting(entry)
             if number % 16 == 0:
                 yield
@@ -73,8 +88,8 @@ class ForecastProblemBuilder:
 
     def question(self) -> ForecastQuestion:
         state, resources = self._knowledge.state, self._limited_resources()
-        nodes = state.nodes
-        with self._knowledge.starvation_guard.lifted_for(_ABOVE_ALL):
+        nodes, guard, lookahead = state.nodes, self._knowledge.starvation_guard, self._knowledge.lookahead
+        with guard.lifted_for(_ABOVE_ALL):
             free = (nodes.allocatable - nodes.requested)[list(resources)]
         problem = ForecastProblem(
             node_count=free.shape[1],
@@ -89,36 +104,11 @@ class ForecastProblemBuilder:
             spreads=tuple(self._spreads),
             running=tuple(unit for _, unit in self._running),
             waiting=tuple(unit for _, unit in self._waiting),
+            reservations=lookahead.most if lookahead is not None and guard.looks_ahead else 0,
+            reserved=tuple(self._reserved(resources)),
         )
         running, waiting = [name for name, _ in self._running], [name for name, _ in self._waiting]
-        return ForecastQuestion(problem, running, waiting, self._learned)
-
-    def _entries(self) -> list[Waiting]:
-        """What waits for capacity alone, in the order of the queue."""
-        knowledge = self._knowledge
-        pods: dict[Key, list[PodRecord]] = {}
-        for record in knowledge.pods.values():
-            if not record.node and knowledge.is_waiting(record):
-                pods.setdefault(knowledge.queue_key(record), []).append(record)
-        found = [entry for key, records in pods.items() if (entry := self._entry(key, records)) is not None]
-        return sorted(found, key=Waiting.order)
-
-    def _entry(self, key: Key, records: list[PodRecord]) -> Waiting | None:
-        """Its entry in the queue; one like it where the engine has not decided yet."""
-        knowledge = self._knowledge
-        known = knowledge.backlog.get(key)
-        if known is not None:
-            return known
-        priority = records[0].priority
-        if isinstance(key, GroupKey):
-            root = root_of(knowledge.groups, key)
-            if root is None or lasting_hold(knowledge, root) is not None:
-                return None
-            priority = root.priority
-        made = Waiting(key, priority, records[0].created, records[0].arrival, len(records))
-        if knowledge.lookahead is not None:
-            knowledge.lookahead.rank(made, self._now)
-        return made
+        return ForecastQuestion(problem, running, waiting, self._learned, self._ahead)
 
     def _add_waiting(self, entry: Waiting) -> None:
         knowledge = self._knowledge
@@ -134,7 +124,7 @@ class ForecastProblemBuilder:
             return
         longest = max(
             (knowledge.run_times.spread_of_group(leaf) for leaf in root.leaves),
-            key=_median,
+            key=lambda one: one.usual,
             default=RunTimeSpread(),
         )
         self._waiting.append((entry.key, self._waiting_unit(entry, records, top.topology_key, longest)))
@@ -150,10 +140,34 @@ class ForecastProblemBuilder:
             (self._shapes.setdefault(one, len(self._shapes)), len(alike))
             for one, alike in classes_of(self._knowledge.state, records)
         )
+        self._places[entry.key] = len(self._waiting)
         number = self._keys.setdefault(key, len(self._keys)) if key else ANYWHERE
         lookahead = self._knowledge.lookahead
-        reserves = lookahead is not None and lookahead.reserves_for(entry)
-        return WaitingUnit(parts, self._spread(spread), number, reserves)
+        if lookahead is None:
+            return WaitingUnit(parts, self._spread(spread), number, priority=entry.priority)
+        return WaitingUnit(
+            parts,
+            self._spread(spread),
+            number,
+            entry.safe_seconds,
+            entry.priority,
+            lookahead.reserves_for(entry),
+            lookahead.ages_in(entry, self._now),
+            self._by_age[entry.key],
+            max(0.0, self._now - entry.refused_since),
+            lookahead.idle_share(entry),
+        )
+
+    def _reserved(self, resources: dict[int, int]) -> Iterator[ReservedUnit]:
+        """Reservations that have a time, in the order in which they were made."""
+        shape = self._knowledge.state.nodes.requested.shape
+        for one in self._knowledge.starvation_guard.reservations:
+            place = self._places.get(one.key)
+            if one.is_dated and place is not None:
+                held, planned = (
+                    _listed(usage_of(part, shape), resources) for part in (one.shares, one.planned)
+                )
+                yield ReservedUnit(place, max(0.0, one.begins - self._now), held, planned)
 
     def _spread(self, spread: RunTimeSpread) -> int:
         return self._spreads.setdefault(spread, len(self._spreads))
@@ -217,6 +231,13 @@ def start_times(knowledge: Knowledge, names: Iterable[Name]) -> dict[Name, float
     return found
 
 
+def _listed(amounts: IntArray, resources: dict[int, int]) -> tuple[tuple[int, ...], ...]:
+    """Resources, nodes and amounts above zero, of the resources that are requested."""
+    own = amounts[list(resources)]
+    numbers, rows = np.nonzero(own > 0)
+    return tuple(numbers.tolist()), tuple(rows.tolist()), tuple(own[numbers, rows].tolist())
+
+
 def _starting(part: Part) -> list[PodRecord]:
     """The pods that must start together: the minimum of a group, and of as many children as must start."""
     missing = max(0, part.minimum - part.started_count)
@@ -224,7 +245,3 @@ def _starting(part: Part) -> list[PodRecord]:
         return part.own_unattached()[:missing]
     waiting = [child for child in part.children if not child.is_started][:missing]
     return [record for child in waiting for record in _starting(child)]
-
-
-def _median(spread: RunTimeSpread) -> float:
-    return spread.known[len(spread.known) // 2] if spread.known else spread.limit

@@ -7,11 +7,14 @@ Memory is bounded in batches, and in runs and running jobs of each.
 
 from dataclasses import dataclass, field
 
+from posse.engine.events import KnownRuns
 from posse.engine.queue.backlog import Key
-from posse.engine.queue.run_history import LEAST_RUNS, Learned, RunKind, Runs
+from posse.engine.queue.run_history import LEAST_RUNS, MAX_RUNS, Precedents, RunKind, Runs
 from posse.engine.state.pod_record import PodRecord
 
 MAX_BATCHES = 4096
+MAX_KEPT = 512
+"""Batches that outlive a scheduler, those that changed last."""
 MAX_RUNNING = 4
 """Running jobs of a batch that are known; only the first counts while it runs."""
 _HOUR = len("2026-01-31T12")
@@ -50,15 +53,12 @@ class Batches:
         if len(created) >= _HOUR:
             self._changed(_key(kind, created)).runs.add(seconds)
 
-    def expected(self, kind: RunKind, created: str, age: float) -> Learned | None:
-        """How long it takes in all, by those of its batch that took longer than `age`; None if none did."""
+    def precedents(self, kind: RunKind, created: str, age: float) -> Precedents | None:
+        """Those of its batch that have ended; None if they are few, or none took longer than `age`."""
         batch = self._batches.get(_key(kind, created))
-        if batch is None or len(batch.runs.ordered) < LEAST_RUNS:
+        if batch is None or len(batch.runs.ordered) < LEAST_RUNS or batch.runs.ordered[-1] <= age:
             return None
-        usual, safe = batch.runs.usual_and_safe(age)
-        if usual is None or safe is None:
-            return None
-        return Learned(usual, safe, len(batch.runs.ordered), "equal pods created in the same hour")
+        return Precedents(batch.runs, "equal pods created in the same hour")
 
     def least(self, kind: RunKind, created: str, now: float) -> float:
         """For how long the first of its batch has run, while few have ended."""
@@ -66,6 +66,22 @@ class Batches:
         if batch is None or len(batch.runs.ordered) >= LEAST_RUNS:
             return 0.0
         return next((now - one.placed_at for one in batch.running.values() if one.node), 0.0)
+
+    def known(self) -> tuple[KnownRuns, ...]:
+        """The runs that have ended; those of batches that changed last come last."""
+        ended = [(key, one.runs.latest) for key, one in self._batches.items() if one.runs.latest]
+        return tuple(
+            KnownRuns(namespace, dict(requests), pods, tuple(runs), created=hour)
+            for (namespace, requests, pods, hour), runs in ended[-MAX_KEPT:]
+        )
+
+    def remember(self, known: KnownRuns) -> None:
+        """Know what an earlier scheduler knew of a batch."""
+        if known.requests is not None and len(known.created) == _HOUR and not known.limit:
+            requests = tuple(sorted(known.requests.items()))
+            batch = self._changed((known.namespace, requests, known.pods, known.created))
+            for seconds in known.seconds[-MAX_RUNS:]:
+                batch.runs.add(seconds)
 
     def _changed(self, key: _BatchKey) -> _Batch:
         batch = self._batches.pop(key) if key in self._batches else _Batch()

@@ -19,6 +19,7 @@ from posse.engine.queue.policies import (
     holds_widely,
     idle_seconds,
     may_reserve,
+    overtaken_seconds,
     rank,
     reserves_for,
 )
@@ -55,7 +56,10 @@ class Lookahead:
         """Entries of which nothing says when they fit."""
         self._is_outdated = True
         """The cluster has changed since ends were expected."""
-        self._most = max(policy.reservations for policy in policies.values())
+        self.most = max(policy.reservations for policy in policies.values())
+        """For how many entries capacity is reserved at once."""
+        self.is_by_run_time = any(policy.is_by_run_time for policy in policies.values())
+        """Whether expected run times decide the order of any entries."""
 
     def rank(self, entry: Waiting, now: float) -> None:
         """Give the entry its place in the queue, by what is known of its run time."""
@@ -67,6 +71,16 @@ class Lookahead:
     def reserves_for(self, entry: Waiting) -> bool:
         """Whether capacity is reserved for the entry when it has been refused for a while."""
         return reserves_for(self._policy(entry), entry)
+
+    def ages_in(self, entry: Waiting, now: float) -> float:
+        """After which time it comes before all others, if it is refused until then; infinite if never."""
+        if not self._policy(entry).is_by_run_time:
+            return math.inf
+        return overtaken_seconds(entry) - max(0.0, now - entry.refused_since)
+
+    def idle_share(self, entry: Waiting) -> float:
+        """What may stand idle for it before it has aged: as much as it needs, for this share of its wait."""
+        return entry.share if self._policy(entry).is_by_run_time else math.inf
 
     def is_undated(self, entry: Waiting) -> bool:
         """Whether its policy plans no starts, or nothing was known of this one when it was last planned.
@@ -90,7 +104,7 @@ class Lookahead:
     def eligible(self) -> list[Waiting]:
         """Refused entries for which is reserved, in the order of the queue; a few more than there may be."""
         refused = [one for one in self._backlog.refused() if may_reserve(self._policy(one), one)]
-        return sorted(refused, key=Waiting.order)[: self._most + _MAX_MISSES]
+        return sorted(refused, key=Waiting.order)[: self.most + _MAX_MISSES]
 
     def reservation_for(
         self, entry: Waiting, others: Sequence[CapacityReservation], now: float

@@ -55,8 +55,13 @@ def rank(policy: QueuePolicy, entry: Waiting, run_time: ExpectedRunTime, now: fl
 
 def has_aged(entry: Waiting, now: float) -> bool:
     """Whether it has been overtaken for long enough."""
+    return now - entry.refused_since >= overtaken_seconds(entry)
+
+
+def overtaken_seconds(entry: Waiting) -> float:
+    """For how long it may be overtaken after it was refused."""
     part = min(1.0, LARGE_SHARE / entry.share) if entry.share > 0.0 else 1.0
-    return now - entry.refused_since >= OVERTAKEN_SECONDS * part * part
+    return OVERTAKEN_SECONDS * part * part
 
 
 def may_reserve(policy: QueuePolicy, entry: Waiting) -> bool:

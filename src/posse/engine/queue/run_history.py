@@ -92,6 +92,24 @@ class Learned:
     of: str
 
 
+@dataclass(frozen=True, slots=True)
+class Precedents:
+    """The runs that say how long a run takes."""
+
+    runs: Runs
+    of: str
+    least: float = 0.0
+    """It takes longer than this, as others show that were created with it."""
+
+    def learned(self, age: float) -> Learned:
+        """How long it takes in all if it has already taken `age` seconds."""
+        age = max(age, self.least)
+        usual, safe = self.runs.usual_and_safe(age)
+        beyond = OVERRUN * age
+        number = len(self.runs.ordered)
+        return Learned(beyond if usual is None else usual, beyond if safe is None else safe, number, self.of)
+
+
 class RunHistory:
     def __init__(self) -> None:
         self._runs: dict[Kind, Runs] = {}
@@ -130,24 +148,18 @@ class RunHistory:
             runs.add(seconds)
         self._forget()
 
-    def expected(self, kind: RunKind, age: float = 0.0) -> Learned | None:
-        """How long a run takes in all that has already taken `age` seconds."""
-        beyond = OVERRUN * age
-        known = None
-        for runs, name in self._known(kind):
-            known = known or Learned(beyond, beyond, len(runs.ordered), name)
-            usual, safe = runs.usual_and_safe(age)
-            if usual is not None and safe is not None:
-                return Learned(usual, safe, len(runs.ordered), name)
-        return known
-
-    def runs_of(self, kind: RunKind, age: float = 0.0) -> tuple[float, ...]:
-        """Earlier runs of the most specific kind in which any took longer than `age`, in order.
+    def precedents(self, kind: RunKind, age: float = 0.0, least: float = 0.0) -> Precedents | None:
+        """Runs of the most specific kind in which any took longer than `age`, and than `least`.
 
         If none did, those of the most specific kind that has runs enough.
         """
-        known = [tuple(runs.ordered) for runs, _ in self._known(kind)]
-        return next((runs for runs in known if runs[-1] > age), known[0] if known else ())
+        longer = max(age, least)
+        first = None
+        for runs, name in self._known(kind):
+            if runs.ordered[-1] > longer:
+                return Precedents(runs, name, least)
+            first = first or Precedents(runs, name, least)
+        return first
 
     def _known(self, kind: RunKind) -> Iterator[tuple[Runs, str]]:
         """Kinds with runs enough, the most specific first, each with its name."""

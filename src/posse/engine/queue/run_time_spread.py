@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 
 from posse.engine.nodes.arrays import FloatArray
+from posse.engine.queue.run_history import OVERRUN
 
 MAX_OVERRUN = 50.0
 """A run beyond all that is known takes so many times its age at the most."""
@@ -17,14 +18,16 @@ class RunTimeSpread(msgspec.Struct, frozen=True, array_like=True):
     limit: float = math.inf
     """The run is ended then at the latest."""
 
-    @property
-    def is_unknown(self) -> bool:
-        return not self.known and self.limit == math.inf
+    least: float = 0.0
+    """The run takes longer than this, as others show that were created with it."""
 
     @property
-    def safe(self) -> float:
-        """Nine of ten runs take no longer."""
-        return min(self.known[len(self.known) * 9 // 10], self.limit) if self.known else self.limit
+    def usual(self) -> float:
+        """The median."""
+        longer = [one for one in self.known if one > self.least]
+        if not longer:
+            return min(OVERRUN * self.least, self.limit) if self.known else self.limit
+        return min(longer[len(longer) // 2], self.limit)
 
     def drawn(self, age: float, shares: FloatArray) -> FloatArray:
         """Whole run times of a run that has taken `age` seconds, at these shares of the distribution.
@@ -32,6 +35,7 @@ class RunTimeSpread(msgspec.Struct, frozen=True, array_like=True):
         Only runs count that took longer. Where none did, the run is expected to go on for as long again in
         the median, and seldom for much longer. A limit alone says that any end up to it is equally likely.
         """
+        age = max(age, self.least)
         possible = [one for one in self.known if age < one <= self.limit]
         if possible:
             return np.array(possible)[(shares * len(possible)).astype(np.int64)]

@@ -13,7 +13,7 @@ from posse.engine.groups.part import Root
 from posse.engine.keys import GroupKey
 from posse.engine.queue.batches import Batches
 from posse.engine.queue.job_book import JobBook
-from posse.engine.queue.run_history import OVERRUN, Learned, RunHistory, RunKind
+from posse.engine.queue.run_history import OVERRUN, Precedents, RunHistory, RunKind
 from posse.engine.queue.run_time_spread import RunTimeSpread
 from posse.engine.state.pod_record import PodRecord
 from posse.model.timestamps import TimestampError, parse_timestamp
@@ -93,8 +93,8 @@ class RunTimes:
                 self._batches.ended(kind, self._created(records[0]), now - started)
 
     def known(self) -> tuple[KnownRuns, ...]:
-        """All that is known of earlier runs."""
-        return self._history.known()
+        """All that is known of earlier runs, and of jobs that were created together."""
+        return (*self._history.known(), *self._batches.known())
 
     def remember(self, runs: Sequence[KnownRuns]) -> None:
         """Know what an earlier scheduler knew. What makes no sense is left out."""
@@ -104,7 +104,10 @@ class RunTimes:
                 and one.limit >= 0
                 and all(0 <= seconds <= MAX_STATED_SECONDS for seconds in one.seconds)
             ):
-                self._history.remember(one)
+                if one.created:
+                    self._batches.remember(one)
+                else:
+                    self._history.remember(one)
 
     def of_group(self, group: GroupRecord, age: float = 0.0) -> ExpectedRunTime:
         return self._expected(list(group.members.values()), group.expected_seconds, group.minimum, age)
@@ -138,8 +141,11 @@ class RunTimes:
         seconds = self._stated(records, stated)
         if seconds is not None:
             return RunTimeSpread((seconds,), limit)
-        runs = self._history.runs_of(self._kind(records, pods), age) if records else ()
-        return RunTimeSpread(runs, limit)
+        found = self._precedents(records[0], self._kind(records, pods), age) if records else None
+        if found is None:
+            return RunTimeSpread(limit=limit)
+        least = found.least if found.least > age else 0.0
+        return RunTimeSpread(tuple(found.runs.ordered), limit, least)
 
     def _expected(
         self, records: Sequence[PodRecord], stated: float | None, pods: int, age: float
@@ -150,7 +156,8 @@ class RunTimes:
         if seconds is not None:
             usual = _at_least(min(seconds, limit), age, limit)
             return ExpectedRunTime(usual, usual, limit, RunTimeSource.STATED, deadline=deadline)
-        learned = self._learned(records[0], self._kind(records, pods), age) if records else None
+        found = self._precedents(records[0], self._kind(records, pods), age) if records else None
+        learned = found.learned(age) if found is not None else None
         basis = f"{learned.runs} runs of {learned.of}" if learned is not None else ""
         if limit < math.inf:
             # Runs of the same limit say how long it will take, if there are any; only the limit is safe.
@@ -160,13 +167,13 @@ class RunTimes:
             return UNKNOWN_RUN_TIME
         return ExpectedRunTime(learned.usual, learned.safe, source=RunTimeSource.LEARNED, basis=basis)
 
-    def _learned(self, record: PodRecord, kind: RunKind, age: float) -> Learned | None:
+    def _precedents(self, record: PodRecord, kind: RunKind, age: float) -> Precedents | None:
         """Jobs that were created together tell more than earlier ones, but for limits and CronJobs."""
         if not kind.is_batched:
-            return self._history.expected(kind, age)
+            return self._history.precedents(kind, age)
         created = self._created(record)
-        least = max(age, self._batches.least(kind, created, self.now))
-        return self._batches.expected(kind, created, age) or self._history.expected(kind, least)
+        least = self._batches.least(kind, created, self.now)
+        return self._batches.precedents(kind, created, age) or self._history.precedents(kind, age, least)
 
     def _kind(self, records: Sequence[PodRecord], pods: int) -> RunKind:
         limit, first = self.jobs.nominal_limit(records), records[0]

@@ -7,6 +7,7 @@ import { ask, store } from "./store.js";
 import { amount, gangLink, noun } from "./words.js";
 
 const SHOWN = 60;
+const LAST = Number.MAX_SAFE_INTEGER;
 
 export function mapView(root) {
   let marked = "";
@@ -81,7 +82,7 @@ export function mapView(root) {
       + `${amount(cluster.free, cluster)} free, ${amount(cluster.requested, cluster)} requested by waiting pods`;
     const paint = painter(map.way, data);
     const all = Object.entries(data.gangs).filter(([, gang]) => !gang.depth);
-    const waiting = all.filter(([, gang]) => gang.isWaiting).sort((a, b) => a[1].position - b[1].position);
+    const waiting = all.filter(([, gang]) => gang.isWaiting).sort((a, b) => (a[1].position || LAST) - (b[1].position || LAST));
     const held = holdings(data);
     const running = all.filter(([id]) => held.get(id)).sort((a, b) => held.get(b[0]) - held.get(a[0]));
     refill(waits, list(waiting, ([id, gang]) => row(id, gang, paint, gang.why || gang.state), "Nothing waits."));

@@ -10,6 +10,8 @@ import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from posse.engine.cycle.advice import MissingNodes
 from posse.engine.decisions import Advise, Solve
 from posse.engine.engine import Engine
@@ -31,7 +33,7 @@ from posse.runtime.scheduling.gauges import ForecastGauges
 from posse.runtime.scheduling.metrics import Metrics
 from posse.runtime.scheduling.observers import DecisionObservers, EventObserver
 from posse.runtime.scheduling.overcommitment import OvercommitmentReports
-from posse.runtime.scheduling.run_times_file import RunTimesFile
+from posse.runtime.scheduling.run_times_file import LearnedSoFar, RunTimesFile
 from posse.runtime.watching.event_recorder import EventRecorder
 from posse.runtime.watching.followed_kinds import FOLLOWED_KINDS, OPTIONAL_KINDS, WRITTEN_KINDS
 from posse.runtime.watching.informers import AskVersions, StructFollower, attend
@@ -76,7 +78,7 @@ class SchedulerLoop:
         self._has_stopped_deciding = asyncio.Event()
 
     def keep_run_times(self, folder: Path) -> None:
-        """Keep learned run times there. To be called before `run`."""
+        """Keep learned run times and margins of forecasts there. To be called before `run`."""
         self._run_times_file = RunTimesFile(folder)
 
     def served_kinds(self) -> list[Kind]:
@@ -100,8 +102,8 @@ class SchedulerLoop:
         async def schedule() -> None:
             self.knows_all.set()
             self._something_happened.set()
-            if self._run_times_file is not None and (known := self._run_times_file.read()):
-                self._absorb(RunsRemembered(known))
+            if self._run_times_file is not None:
+                self._remember(self._run_times_file.read())
             async with asyncio.TaskGroup() as tasks:
                 if may_begin is not None:
                     await may_begin.wait()
@@ -111,7 +113,7 @@ class SchedulerLoop:
                 tasks.create_task(self._overcommitment.run())
                 tasks.create_task(self._forecasting.run())
                 if self._run_times_file is not None:
-                    tasks.create_task(self._run_times_file.run(lambda: self._thread.ask(Engine.known_runs)))
+                    tasks.create_task(self._run_times_file.run(self._learned))
 
         works = (self._recorder.run, self._delivery.run, schedule, self._await_answers)
         try:
@@ -121,6 +123,17 @@ class SchedulerLoop:
                 tasks.create_task(attend(self._followers, *works))
         finally:
             self._thread.close()
+
+    def _remember(self, learned: LearnedSoFar) -> None:
+        if learned.runs:
+            self._absorb(RunsRemembered(learned.runs))
+        if learned.margins is not None:
+            self._forecasting.book.calibration = replace(learned.margins)
+
+    async def _learned(self) -> LearnedSoFar:
+        margins = self._forecasting.book.calibration
+        runs = await self._thread.ask(Engine.known_runs)
+        return LearnedSoFar(runs, replace(margins) if margins.learned else None)
 
     async def catch_up(self, ask: AskVersions) -> None:
         """Return when everything has been seen that another scheduler may have written so far."""

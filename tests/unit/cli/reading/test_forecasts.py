@@ -1,5 +1,7 @@
 """Forecasts of groups: published ones are shown as they are, others are made."""
 
+from dataclasses import replace
+
 import pytest
 
 from posse.cli.explain.group_line import lines_of
@@ -9,11 +11,13 @@ from posse.cli.reading.cluster_reader import survey_cluster
 from posse.cli.reading.forecasts import forecasts_for, published_forecasts
 from posse.cli.reading.owners import Owners
 from posse.cli.ui.document import document_of
+from posse.engine.explain.queue_order import Ahead
 from posse.engine.forecast.forecast import Forecast
 from posse.engine.forecast.forecast_note import FORECAST, note_text
 from posse.engine.groups.annotations import EXPECTED_DURATION
 from posse.engine.keys import GroupKey
-from posse.engine.options import EngineOptions
+from posse.engine.options import DEFAULT_SCHEDULER, EngineOptions
+from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.model.timestamps import format_timestamp
 from tests.support.listed_objects import NOW, ListedObjects, gang, node, pod
 
@@ -43,8 +47,9 @@ def a_cluster(published="", lasts="1h"):
     )
 
 
-def surveyed(source):
-    survey = survey_cluster(source, EngineOptions())
+def surveyed(source, policy="priority-fifo"):
+    profile = replace(DEFAULT_PROFILE, queue_policy=policy)
+    survey = survey_cluster(source, EngineOptions({DEFAULT_SCHEDULER: profile}))
     return survey, Owners(survey, source, None)
 
 
@@ -102,3 +107,39 @@ def test_the_page_shows_when_a_group_is_expected_to_end_unless_that_is_over(last
     survey, owners = surveyed(a_cluster(lasts=lasts))
     shown = {one["name"]: one["expectedEnd"] for one in document_of(survey, owners, NOW)["gangs"].values()}
     assert shown == {"first": format_timestamp(expected) if expected else "", "second": ""}
+
+
+def queued(published, policy):
+    """The queue line of a gang beside another that waits, and the positions of both on the page."""
+    source = a_cluster(published)
+    source._objects["PodGroup"][1].append(gang("third", 1))
+    source._objects["Pod"][1].append(pod("third-0", group="third", gpus=8))
+    survey, owners = surveyed(source, policy)
+    story = list(group_story(Asked(source, survey, owners, NOW), KEY))
+    (line,) = (one.split(maxsplit=1)[1] for one in story if one.strip().startswith("queue "))
+    gangs = document_of(survey, owners, NOW)["gangs"].values()
+    return line, {one["name"]: one["position"] for one in gangs if one["isWaiting"]}
+
+
+def test_by_age_a_place_is_told_without_the_scheduler():
+    assert queued("", "backfill") == ("first", {"second": 1, "third": 2})
+
+
+def test_by_expected_work_a_place_is_told_if_the_scheduler_has_written_it():
+    line, positions = queued("", "shortest-expected")
+    assert line == "by expected work among 1 other of its priority; only its scheduler knows its place"
+    assert positions == {"second": 0, "third": 0}
+    placed = note_text(Forecast(NOW, NOW + 600, NOW + 1200, ahead=Ahead(2, 1)))
+    line, positions = queued(placed, "shortest-expected")
+    assert line.startswith("1 group and 2 pods ahead of it at ")
+    assert positions == {"second": 1, "third": 0}
+
+
+def test_what_the_scheduler_has_written_counts_where_its_configuration_is_unknown():
+    placed = note_text(Forecast(NOW, NOW + 600, NOW + 1200, ahead=Ahead(2, 1)))
+    assert queued(placed, "priority-fifo")[0].startswith("1 group and 2 pods ahead of it at ")
+
+
+def test_a_forecast_that_is_made_here_has_no_place():
+    survey, _ = surveyed(a_cluster(), "shortest-expected")
+    assert forecasts_for(survey, NOW)[KEY].ahead is None

@@ -3,8 +3,8 @@
 import pytest
 
 from posse.engine.explain.capacity_limits import NeverFits
-from posse.engine.explain.explanation import Ahead
 from posse.engine.explain.group_status import Counts, State
+from posse.engine.explain.queue_order import Ahead
 from posse.engine.groups.forms import COSCHEDULING, FORMS, WORKLOAD_REF
 from posse.engine.keys import GroupKey
 from posse.engine.reporting.cause_messages import shortfall_text

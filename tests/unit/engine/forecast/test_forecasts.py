@@ -1,8 +1,11 @@
 """Forecasts of an engine: bands, what decides them, where nothing is known, and what is learned from them."""
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 
+from posse.engine.explain.queue_order import Ahead
 from posse.engine.forecast.calibration import Calibration
 from posse.engine.forecast.forecast import AwaitedEnd, Forecast, Unforeseen, forecasts_of
 from posse.engine.forecast.forecast_book import ForecastBook
@@ -10,6 +13,8 @@ from posse.engine.forecast.forecast_note import note_text, read_forecast
 from posse.engine.forecast.forecast_problem import ForecastProblem
 from posse.engine.groups.annotations import EXPECTED_DURATION
 from posse.engine.keys import GroupKey, PodRef
+from posse.engine.options import EngineOptions
+from posse.engine.rules.registry import DEFAULT_PROFILE
 from posse.solver.rollouts import estimate_starts
 from tests.support.builders import NAMESPACE, changed, gang, node, pod
 from tests.support.engine_driver import Driver
@@ -121,6 +126,30 @@ def test_small_moves_of_a_band_are_not_noticeable():
     assert not band(3600, 7200).differs_noticeably(band(3610, 7300))
     assert band(3600, 7200).differs_noticeably(band(5000, 9000))
     assert Forecast(0.0, unforeseen=Unforeseen.NODES).differs_noticeably(band(1, 2))
+
+
+def test_a_place_is_told_again_when_it_has_changed_which_matters_less_far_behind():
+    def placed(pods, groups):
+        return Forecast(0.0, 3600.0, 7200.0, ahead=Ahead(pods, groups))
+
+    assert placed(0, 0).differs_noticeably(placed(0, 1))
+    assert placed(2, 3).differs_noticeably(placed(3, 3))
+    assert not placed(100, 30).differs_noticeably(placed(110, 31))
+    assert placed(100, 30).differs_noticeably(placed(130, 30))
+    assert band(3600, 7200).differs_noticeably(placed(0, 0))
+
+
+def test_a_forecast_says_what_is_ahead_where_age_does_not_tell():
+    assert forecasts(busy(gang("second", minimum=2), *members("second")), 0.0)[SECOND].ahead is None
+    profile = replace(DEFAULT_PROFILE, queue_policy="shortest-expected")
+    driver = Driver(node("n1", cpu="2"), options=EngineOptions({"default-scheduler": profile}))
+    driver.see(lasting("first", "1h"), *members("first"))
+    driver.decide()
+    driver.see(lasting("second", "2h"), *members("second"), lasting("third", "1h"), *members("third"))
+    driver.decide()
+    found = forecasts(driver, driver.now)
+    assert found[GroupKey(NAMESPACE, "third")].ahead == Ahead(pods=0, groups=0)
+    assert found[SECOND].ahead == Ahead(pods=0, groups=1)
 
 
 def test_a_band_that_is_exceeded_too_often_becomes_wider_and_one_that_holds_narrower():

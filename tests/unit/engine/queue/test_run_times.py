@@ -145,8 +145,8 @@ def test_memory_is_bounded():
     assert len(history._runs) == MAX_KINDS
     for number in range(MAX_RUNS + 10):
         history.learn(RunKind("one", Template(1), 1), 1000.0 + number)
-    assert history.expected(RunKind("one", Template(1), 1)).runs == MAX_RUNS
-    assert history.expected(RunKind("one", Template(1), 1)).usual > 1000.0
+    assert history.precedents(RunKind("one", Template(1), 1)).learned(0.0).runs == MAX_RUNS
+    assert history.precedents(RunKind("one", Template(1), 1)).learned(0.0).usual > 1000.0
 
 
 @pytest.mark.parametrize("limit", [None, 3600])
@@ -179,9 +179,9 @@ def test_a_run_beyond_all_that_is_known_is_expected_to_go_on_for_as_long_again()
     driver.decide()
     history = RunHistory()
     kind = RunKind(NAMESPACE, driver.engine._knowledge.pods[pod("p").metadata.uid].pod_class, 1)
-    assert history.expected(kind, 100.0) is None
+    assert history.precedents(kind, 100.0) is None
     for seconds in range(1, 11):
         history.learn(kind, float(seconds))
-    assert history.expected(kind, 100.0).usual == 200.0
-    known = history.expected(kind)
+    assert history.precedents(kind, 100.0).learned(100.0).usual == 200.0
+    known = history.precedents(kind).learned(0.0)
     assert (known.usual, known.safe) == (6.0, 10.0)
