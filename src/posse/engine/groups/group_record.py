@@ -122,8 +122,9 @@ class GroupRecord(ReportedObject):
     def minimum_run_seconds(self) -> float:
         """How long it runs before it may be preempted, by annotation; 0 if none says so."""
         text = self._annotation(MINIMUM_RUN_TIME)
-        seconds = stated_seconds(MINIMUM_RUN_TIME, text)[0] if text is not None else None
-        return min(seconds or 0.0, MAX_PROTECTED_SECONDS)
+        if text is None:
+            return 0.0
+        return min(stated_seconds(MINIMUM_RUN_TIME, text)[0] or 0.0, MAX_PROTECTED_SECONDS)
 
     @property
     def expected_seconds(self) -> float | None:
@@ -133,8 +134,11 @@ class GroupRecord(ReportedObject):
 
     @property
     def annotation_faults(self) -> tuple[AnnotationFault, ...]:
-        texts = {name: self._annotation(name) for name in GROUP_ANNOTATIONS}
-        return faults_of(texts) if any(text is not None for text in texts.values()) else ()
+        of_group = self.obj.metadata.annotations if self.obj is not None else None
+        of_pods = next(iter(self.members.values())).pod.metadata.annotations if self.members else None
+        if not of_group and not of_pods:
+            return ()
+        return faults_of({name: self._annotation(name) for name in GROUP_ANNOTATIONS})
 
     def _annotation(self, name: str) -> str | None:
         """Of the group, or else of the member seen first: pods have the annotations of templates."""
