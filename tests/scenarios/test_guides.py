@@ -492,9 +492,18 @@ def test_forecasts_come_true_as_their_guide_says(cluster):
     posse(short, cluster)
     wait_until(lambda: running(cluster, "short") == 1 or "Finished" in posse(again, cluster), "the short job")
     assert running(cluster, "large") == 0
-    wait_until(lambda: running(cluster, "large") == 3, "the large gang")
-    (group,) = (one for one in listed(cluster, "podgroups") if one["metadata"]["name"].startswith("large"))
-    note = json.loads(group["metadata"]["annotations"]["scheduling.posse.dev/forecast"])
+    notes = []
+
+    def has_started():
+        (group,) = (
+            one for one in listed(cluster, "podgroups") if one["metadata"]["name"].startswith("large")
+        )
+        # It is removed some time after the start.
+        notes.append((group["metadata"].get("annotations") or {}).get("scheduling.posse.dev/forecast"))
+        return running(cluster, "large") == 3
+
+    wait_until(has_started, "the large gang")
+    note = json.loads(next(one for one in reversed(notes) if one))
     started = min(
         one["status"]["startTime"] for one in listed(cluster, "pods") if "large" in one["metadata"]["name"]
     )
