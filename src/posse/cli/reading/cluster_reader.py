@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.console import Console
 
+from posse.cli.client import Refused
 from posse.cli.reading.ended_members import Fates, fates_of, has_ended
 from posse.cli.reading.sources import ClusterSource
 from posse.cli.session import warn
@@ -20,6 +21,7 @@ from posse.engine.groups.forms import WORKLOAD_REF, form_of, group_of
 from posse.engine.keys import GroupKey
 from posse.engine.options import EngineOptions
 from posse.kinds.machinery.kind import Kind
+from posse.kinds.registry import JOB
 from posse.model.decoding import ShapeError, decode
 from posse.model.node import Node
 from posse.model.pod import Pod
@@ -120,11 +122,21 @@ def survey_of(source: ClusterSource, options: EngineOptions, tell: Callable[[str
     """`tell` shows the progress."""
     survey = Survey(Engine(options))
     for kind, struct in FOLLOWED_KINDS:
-        for obj in source.objects(kind, None, tell):
+        for obj in _readable(source, kind, tell):
             _take_in(survey, kind, struct, obj)
     tell("Computing the state of the groups")
     survey.engine.take_over(source.now())
     return survey
+
+
+def _readable(source: ClusterSource, kind: Kind, tell: Callable[[str], None]) -> Iterator[Json]:
+    """Without the right to list Jobs, only their limits are not known; all other kinds are needed."""
+    try:
+        yield from source.objects(kind, None, tell)
+    except Refused as refusal:
+        if kind is not JOB:
+            raise
+        warn(f"run times that Jobs state are not known: {refusal}")
 
 
 def _take_in(survey: Survey, kind: Kind, struct: type[Any], obj: Json) -> None:

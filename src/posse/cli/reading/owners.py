@@ -35,8 +35,8 @@ DAEMON_SET = _kind("DaemonSet", "apps", "ds")
 CRON_JOB = _kind("CronJob", "batch", "cj")
 
 CONTROLLERS = (JOB, JOB_SET, LEADER_WORKER_SET, STATEFUL_SET, DEPLOYMENT, REPLICA_SET, DAEMON_SET, CRON_JOB)
-_IN_BETWEEN = (JOB, STATEFUL_SET, REPLICA_SET)
-"""Controllers that others may own."""
+_IN_BETWEEN = (STATEFUL_SET, REPLICA_SET)
+"""Controllers that others may own, and that a survey does not have."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from posse.engine.groups.annotations import EXPECTED_DURATION, MINIMUM_RUN_TIME, PREFERRED_TOPOLOGY
+from posse.engine.groups.annotations import (
+    EXPECTED_DURATION,
+    MINIMUM_RUN_TIME,
+    PREFERRED_TOPOLOGY,
+    stated_labels,
+)
 from posse.engine.groups.forms import VOLCANO_ANNOTATION
 from posse.engine.queue.reservation_note import RESERVED_CAPACITY, read_note
 from posse.engine.state.pod_record import LEADER_ANNOTATION
@@ -83,8 +88,9 @@ class Anonymiser:
             return self._replaced(text, "name")
         if key == RESERVED_CAPACITY:
             return self._reserved(text)
-        is_kept = key == PREFERRED_TOPOLOGY or (key in _DURATIONS and parse_duration(text) is not None)
-        return text if is_kept else None
+        if key == PREFERRED_TOPOLOGY:
+            return ",".join(stated_labels(text)[0]) or None
+        return text if key in _DURATIONS and parse_duration(text) is not None else None
 
     def _reserved(self, text: str) -> str | None:
         note = read_note(text)

@@ -72,7 +72,7 @@ class DecisionLoop:
         knowledge.run_times.now = now
         if knowledge.run_times.ended:
             knowledge.run_times.learn(now)
-        if knowledge.changed_jobs:
+        if knowledge.run_times.jobs.changed:
             rank_again(knowledge, now)
         self._stamp_newly_queued(now)
         self._end_gatherings(now)

@@ -14,6 +14,8 @@ from posse.engine.keys import GroupKey
 
 _NOTICEABLE_SECONDS = 60.0
 _NOTICEABLE_SHARE = 0.2
+_FEW_PLACES = 2
+"""Of the queue: to move by so many is no news."""
 """Of the time until a band or of its width: a forecast has changed if an end of the band moved farther."""
 
 
@@ -86,13 +88,11 @@ def forecasts_of(
 
 
 def _has_moved(now: Ahead | None, before: Ahead | None) -> bool:
-    """Whether its place in the queue is another; far behind, a few places do not matter."""
+    """Whether its place in the queue is another. A few places do not matter, and more far behind."""
     if now is None or before is None:
         return now != before
-    return any(
-        abs(one - other) > _NOTICEABLE_SHARE * max(one, other)
-        for one, other in ((now.pods, before.pods), (now.groups, before.groups))
-    )
+    number, known = now.pods + now.groups, before.pods + before.groups
+    return abs(number - known) > max(_FEW_PLACES, _NOTICEABLE_SHARE * max(number, known))
 
 
 def _awaited(question: ForecastQuestion, unit: int) -> AwaitedEnd:

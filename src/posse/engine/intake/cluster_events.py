@@ -80,7 +80,7 @@ class ClusterEvents:
             case PodDisruptionBudget():
                 knowledge.budgets.put(obj)
             case JobRunTime():
-                knowledge.put_job(obj)
+                knowledge.run_times.jobs.put(obj)
             case Service():
                 changed = knowledge.state.services.put(obj)
                 self._services_changed(obj.metadata.namespace, obj.metadata.name, changed)

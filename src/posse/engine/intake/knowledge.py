@@ -26,7 +26,6 @@ from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.nominations import Nominations
 from posse.engine.state.pod_record import PodRecord
 from posse.model.feature_gates import ALL_GATES, Gates
-from posse.model.job import JobRunTime
 from posse.model.limits import Excess
 from posse.model.meta import ApiObject
 
@@ -58,8 +57,6 @@ class Knowledge:
     """Uids of victims of an earlier scheduler, with the preemptor that their condition names."""
     made_room_for: dict[str, None] = field(default_factory=dict)
     """Groups, by kind and name, for which an operator stops others."""
-    changed_jobs: dict[str, None] = field(default_factory=dict)
-    """Uids of Jobs that have set another limit or expected duration since the last cycle."""
     unsettled_groups: dict[GroupKey, bool] = field(default_factory=dict)
     """Groups that changed since the last cycle, in order of change; and whether their definition changed."""
     misplaced_groups: dict[GroupKey, None] = field(default_factory=dict)
@@ -83,10 +80,6 @@ class Knowledge:
             self._left_out_before.clear()
         self._left_out_before[kind, *place] = excess
         self.left_out[f"{kind} {'/'.join(filter(None, place))} is left out: {excess}"] = None
-
-    def put_job(self, job: JobRunTime) -> None:
-        if self.run_times.jobs.put(job):
-            self.changed_jobs[job.metadata.uid] = None
 
     def entry_of(self, key: GroupKey) -> GroupKey:
         """Return the key of the group's queue entry: its own, or that of the root of its tree."""

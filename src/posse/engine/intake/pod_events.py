@@ -66,6 +66,8 @@ class PodEvents:
         if record is None:
             return
         self._owners.drop(record.pod)
+        if knowledge.lookahead is not None:
+            knowledge.run_times.jobs.pod_went(record.pod)
         knowledge.nominations.drop(record)
         knowledge.ledger.release(uid)
         if record.node:
@@ -124,6 +126,8 @@ class PodEvents:
         knowledge.pods[record.ref.uid] = record
         if pod.metadata.owner_references or pod.metadata.annotations:
             self._owners.put(pod)
+        if knowledge.lookahead is not None:
+            knowledge.run_times.jobs.pod_came(pod)
         self._note_victim(record)
         if pod.spec.node_name:
             knowledge.state.attach_for_good(record, pod.spec.node_name)
@@ -274,6 +278,8 @@ def reclassify(knowledge: Knowledge, record: PodRecord) -> None:
         if node:
             record.devices = held
             knowledge.state.attach_for_good(record, node)
+            if knowledge.lookahead is not None:
+                knowledge.lookahead.forget_ends([record])
     knowledge.state.classes.dismiss(*before)
 
 
@@ -352,16 +358,16 @@ def give_precedence(knowledge: Knowledge, now: float) -> None:
 
 
 def rank_again(knowledge: Knowledge, now: float) -> None:
-    """Give waiting pods of Jobs that changed their place in the queue, by the limits that count now."""
-    jobs, knowledge.changed_jobs = knowledge.changed_jobs, {}
+    """Follow other limits of Jobs: when their pods end, and which place those have that wait."""
+    uids = knowledge.run_times.jobs.take_changed_pods()
     lookahead = knowledge.lookahead
     if lookahead is None:
         return
-    lookahead.forget_ends()
+    records = [knowledge.pods[uid] for uid in uids if uid in knowledge.pods]
+    lookahead.forget_ends([record for record in records if record.node])
     knowledge.state.changes += 1
-    waiting = [one for one in knowledge.pods.values() if not one.node]
-    owned = [one for one in waiting if any(ref.uid in jobs for ref in one.pod.metadata.owner_references)]
-    for key in dict.fromkeys(map(knowledge.queue_key, owned)):
+    waiting = (knowledge.queue_key(record) for record in records if not record.node)
+    for key in dict.fromkeys(waiting):
         entry = knowledge.backlog.get(key)
         if entry is not None:
             lookahead.rank(entry, now)

@@ -1,8 +1,9 @@
 """When capacity is expected to become free, and the earliest time at which a refused entry then fits."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -54,7 +55,7 @@ class _NodeEnds:
 
 
 _NOTHING = np.zeros(0, dtype=np.int64)
-_NO_NODE = _NodeEnds(0, (), (), math.inf, np.zeros(0), _NOTHING, _NOTHING, np.zeros((3, 0), np.int64), False)
+_NO_NODE = _NodeEnds(-1, (), (), math.inf, np.zeros(0), _NOTHING, _NOTHING, np.zeros((3, 0), np.int64), False)
 
 
 class ExpectedEnds:
@@ -64,6 +65,8 @@ class ExpectedEnds:
         self._known: dict[Key, tuple[float, float]] = {}
         """Expected ends of running pods and groups, and the age at which that was expected."""
         self._nodes: dict[str, _NodeEnds] = {}
+        self._running: Counter[Key] = Counter()
+        """How many pods of each of them run on these nodes."""
         self._ends: FloatArray = np.zeros(0)
         """Of every pod that is expected to end, in order."""
         self._amounts = np.zeros((3, 0), dtype=np.int64)
@@ -73,32 +76,46 @@ class ExpectedEnds:
         self.is_uncertain: BoolArray = np.zeros(0, dtype=np.bool_)
         """By row: whether the end of any pod there is expected, and no limit ends it."""
 
-    def forget(self) -> None:
-        self._known, self._nodes = {}, {}
+    def forget(self, keys: Iterable[Key], nodes: Iterable[str]) -> None:
+        """What is known of these pods and groups, which run on these nodes, does not hold any more."""
+        for key in keys:
+            self._known.pop(key, None)
+        for node in nodes:
+            if node in self._nodes:
+                self._nodes[node] = replace(self._nodes[node], stale_at=-math.inf)
 
     def renew(self, now: float) -> None:
         """Expect ends for what runs now. Expectations that are over, or far older by now, are made again."""
         row_of, before, self._nodes = self._state.nodes.row_of, self._nodes, {}
-        changed: list[tuple[str, Mapping[str, PodRecord]]] = []
+        changed: list[tuple[str, Mapping[str, PodRecord], _NodeEnds]] = []
         for node, there in self._state.attached_by_node():
-            known = before.pop(node, None)
-            if known is not None and known.holds(row_of[node], there, now):
+            known = before.pop(node, _NO_NODE)
+            if known.holds(row_of[node], there, now):
                 self._nodes[node] = known
                 continue
-            changed.append((node, there))
-            if known is not None:
-                self._forget_gone(known, there)
+            changed.append((node, there, known))
+            self._forget_gone(known, there)
         for known in before.values():
             self._forget_gone(known, {})
-        for node, there in changed:
+        for node, there, known in changed:
             self._nodes[node] = self._read(row_of[node], there, now)
+            self._note_new(known, there)
         self._join()
 
     def _forget_gone(self, known: _NodeEnds, there: Mapping[str, PodRecord]) -> None:
-        """What has left a node may run again, which is another run."""
+        """A group that has left all nodes may run again, which is another run."""
         for uid, key in zip(known.uids, known.keys, strict=True):
             if uid not in there:
-                self._known.pop(key, None)
+                self._running[key] -= 1
+                if not self._running[key]:
+                    del self._running[key]
+                    self._known.pop(key, None)
+
+    def _note_new(self, known: _NodeEnds, there: Mapping[str, PodRecord]) -> None:
+        old = dict.fromkeys(known.uids)
+        for uid, record in there.items():
+            if uid not in old:
+                self._running[_key(record)] += 1
 
     def _join(self) -> None:
         """Put the pods of all nodes in the order in which they end."""
@@ -118,7 +135,7 @@ class ExpectedEnds:
     def _read(self, row: int, there: Mapping[str, PodRecord], now: float) -> _NodeEnds:
         keys, stale_at, ends, ending = [], math.inf, [], []
         for record in there.values():
-            key: Key = record.group if record.group is not None else record.ref.uid
+            key = _key(record)
             end, stale = self._expected(key, record, now)
             keys.append(key)
             stale_at = min(stale_at, stale)
@@ -189,3 +206,7 @@ class ExpectedEnds:
         resources, rows, amounts = self._amounts[:, : int(self._offsets[count])]
         np.add.at(freed, (resources, rows), amounts)
         return freed
+
+
+def _key(record: PodRecord) -> Key:
+    return record.group if record.group is not None else record.ref.uid

@@ -17,6 +17,7 @@ from posse.engine.groups.annotations import (
 from posse.engine.state.pod_record import PodRecord
 from posse.model.job import JobRunTime
 from posse.model.meta import OwnerReference
+from posse.model.pod import Pod
 from posse.model.timestamps import TimestampError, parse_timestamp
 
 
@@ -41,18 +42,41 @@ class JobBook:
     def __init__(self) -> None:
         self._jobs: dict[str, JobTimes] = {}
         """By uid; only Jobs that say anything."""
+        self._pods: dict[str, dict[str, None]] = {}
+        """Uids of the pods of each Job, whether that is known or not."""
+        self.changed: dict[str, None] = {}
+        """Uids of Jobs with pods that have set another limit or expected duration since they were asked."""
 
-    def put(self, job: JobRunTime) -> bool:
-        """Return whether the Job said something else before. What a new one says is no change."""
-        before, now = self._jobs.get(job.metadata.uid), _times(job)
+    def put(self, job: JobRunTime) -> None:
+        uid, now = job.metadata.uid, _times(job)
+        before = self._jobs.get(uid, _NOTHING)
         if now == _NOTHING:
-            self._jobs.pop(job.metadata.uid, None)
+            self._jobs.pop(uid, None)
         else:
-            self._jobs[job.metadata.uid] = now
-        return before is not None and (before.limit, before.stated) != (now.limit, now.stated)
+            self._jobs[uid] = now
+        if (before.limit, before.stated) != (now.limit, now.stated) and uid in self._pods:
+            self.changed[uid] = None
 
     def drop(self, job: JobRunTime) -> None:
         self._jobs.pop(job.metadata.uid, None)
+        self.changed.pop(job.metadata.uid, None)
+
+    def pod_came(self, pod: Pod) -> None:
+        for one in pod.metadata.owner_references:
+            if _is_job(one):
+                self._pods.setdefault(one.uid, {})[pod.metadata.uid] = None
+
+    def pod_went(self, pod: Pod) -> None:
+        for one in pod.metadata.owner_references:
+            pods = self._pods.get(one.uid, {})
+            pods.pop(pod.metadata.uid, None)
+            if not pods:
+                self._pods.pop(one.uid, None)
+
+    def take_changed_pods(self) -> list[str]:
+        """Uids of the pods of Jobs that changed since the last call."""
+        changed, self.changed = self.changed, {}
+        return [uid for job in changed for uid in self._pods.get(job, ())]
 
     def of(self, record: PodRecord) -> JobTimes:
         """What the Job of the pod says; nothing without a Job, or while the Job is not known."""

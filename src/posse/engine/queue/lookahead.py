@@ -92,9 +92,12 @@ class Lookahead:
             return True
         return entry.size > 1 and entry.safe_seconds == math.inf and not reserves_for(policy, entry)
 
-    def forget_ends(self) -> None:
-        """Limits of running pods have changed, so their ends are expected again."""
-        self._ends.forget()
+    def forget_ends(self, records: Sequence[PodRecord]) -> None:
+        """Limits or requests of these running pods have changed, so their ends are expected again."""
+        keys = {record.group or record.ref.uid: None for record in records}
+        groups = (self._groups.get(key) for key in keys if isinstance(key, GroupKey))
+        together = (member.node for group in groups if group is not None for member in group.members.values())
+        self._ends.forget(keys, dict.fromkeys([*(record.node for record in records), *together]))
 
     def outdate(self) -> None:
         """Expect ends again before the next reservation. That reads every pod on a node."""

@@ -19,7 +19,7 @@ from posse.runtime.control.plan_execution import PlanExecutor, PlanOutdated, Ste
 from posse.runtime.control.work_queue import Work, WorkQueue
 from posse.runtime.process.error_isolation import is_left_out, skipping
 from posse.runtime.watching.event_recorder import EventRecorder
-from posse.runtime.watching.followed_kinds import UNSERVED_KINDS
+from posse.runtime.watching.followed_kinds import MAYBE_UNSERVED_KINDS
 from posse.runtime.watching.informers import Follower, attend, is_older
 from posse.transport.notes import Note, Subject
 from posse.transport.transport import Transport
@@ -31,7 +31,7 @@ REPORT_AGAIN_SECONDS = 600.0
 # Reasons of events about refused steps; a creation names its own.
 FAILURES = {Write: "FailedUpdate", Amend: "FailedUpdate", Delete: "FailedDelete"}
 # Kinds that a cluster may start or stop to serve. That any other is not served is a passing error.
-DISPENSABLE_KINDS = UNSERVED_KINDS | {POSSE_WORKLOAD, JOB_SET, LEADER_WORKER_SET}
+DISPENSABLE_KINDS = MAYBE_UNSERVED_KINDS | {POSSE_WORKLOAD, JOB_SET, LEADER_WORKER_SET}
 # An answer may come after its object was observed to be gone. Far fewer writes are under way at any time.
 MAX_GONE_REMEMBERED = 10_000
 

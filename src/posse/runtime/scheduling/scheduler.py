@@ -35,8 +35,13 @@ from posse.runtime.scheduling.observers import DecisionObservers, EventObserver
 from posse.runtime.scheduling.overcommitment import OvercommitmentReports
 from posse.runtime.scheduling.run_times_file import LearnedSoFar, RunTimesFile
 from posse.runtime.watching.event_recorder import EventRecorder
-from posse.runtime.watching.followed_kinds import FOLLOWED_KINDS, OPTIONAL_KINDS, WRITTEN_KINDS
-from posse.runtime.watching.informers import AskVersions, StructFollower, attend
+from posse.runtime.watching.followed_kinds import (
+    FOLLOWED_KINDS,
+    OPTIONAL_KINDS,
+    READ_IN_PART,
+    WRITTEN_KINDS,
+)
+from posse.runtime.watching.informers import AskVersions, PartFollower, StructFollower, attend
 from posse.transport.transport import Transport
 
 log = logging.getLogger(__name__)
@@ -225,5 +230,5 @@ class SchedulerLoop:
         def on_gone(obj: ClusterObject) -> None:
             self._absorb(Vanished(obj))
 
-        is_optional = kind in OPTIONAL_KINDS
-        return StructFollower(transport, kind, on_seen, on_gone, struct, is_optional=is_optional)
+        follower = PartFollower if kind in READ_IN_PART else StructFollower
+        return follower(transport, kind, on_seen, on_gone, struct, is_optional=kind in OPTIONAL_KINDS)

@@ -29,6 +29,7 @@ from posse.kinds.registry import (
     WORKLOAD,
 )
 from posse.model.job import JobRunTime
+from posse.model.meta import ApiObject
 from posse.runtime.process.run_options import GroupApi
 from posse.writes.group_status import FORM_STATUSES
 
@@ -37,11 +38,11 @@ _COMPOSITE_KINDS = tuple(one.composite_kind for one in FORM_STATUSES if one.comp
 
 _DEVICE_KINDS = (DEVICE_CLASS, RESOURCE_SLICE, DEVICE_TAINT_RULE, RESOURCE_CLAIM)
 
-_READ_IN_PART = {JOB: JobRunTime}
+READ_IN_PART: Mapping[Kind, type[ApiObject]] = {JOB: JobRunTime}
 """Kinds of which a scheduler reads a few fields."""
 
 FOLLOWED_KINDS: tuple[tuple[Kind, type[ClusterObject]], ...] = tuple(
-    (kind, cast("type[ClusterObject]", _READ_IN_PART.get(kind, kind.struct)))
+    (kind, cast("type[ClusterObject]", READ_IN_PART.get(kind, kind.struct)))
     for kind in (
         NAMESPACE,
         SERVICE,
@@ -63,9 +64,9 @@ FOLLOWED_KINDS: tuple[tuple[Kind, type[ClusterObject]], ...] = tuple(
 )
 
 KINDS_OF_GROUPS = frozenset({WORKLOAD, *_COMPOSITE_KINDS, *_GROUP_KINDS})
-UNSERVED_KINDS = KINDS_OF_GROUPS.union(_DEVICE_KINDS)
+MAYBE_UNSERVED_KINDS = KINDS_OF_GROUPS.union(_DEVICE_KINDS)
 """Kinds that a cluster may lack: pods that name a group or claim which cannot be seen wait."""
-OPTIONAL_KINDS = UNSERVED_KINDS | {JOB}
+OPTIONAL_KINDS = MAYBE_UNSERVED_KINDS | {JOB}
 """Kinds that a scheduler goes on without; a role that was made for an earlier version lacks Jobs."""
 
 VOLUME_KINDS = frozenset({STORAGE_CLASS, CSI_DRIVER, CSI_NODE, PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM})

@@ -16,7 +16,6 @@ from posse.kinds.machinery.errors import EXPIRED, FORBIDDEN, NOT_FOUND, ApiError
 from posse.kinds.machinery.kind import Kind
 from posse.kinds.registry import EVENT
 from posse.model.decoding import ShapeError
-from posse.model.job import JobRunTime
 from posse.model.meta import ApiObject, ObjectMeta
 from posse.runtime.process.error_isolation import skipping
 from posse.transport.objects import Page, Place, Shown, Versions, WatchEvent
@@ -36,7 +35,7 @@ UNSERVED_SECONDS = 30.0
 """Between looks whether a kind is served by now."""
 
 KNOWN_BY_IDENTITY = frozenset({EVENT})
-"""Kinds with so many objects that only the identity of each is remembered; so are Jobs by a scheduler."""
+"""Kinds with so many objects that only the identity of each is remembered."""
 _IDENTITY = ("namespace", "name", "uid", "resourceVersion")
 
 Json = dict[str, Any]
@@ -303,15 +302,6 @@ class StructFollower(Following[S]):
         super().__init__(transport, kind, on_seen, on_gone, is_optional=is_optional)
         self._struct = struct
 
-    def _remembered(self, obj: S) -> S:
-        if self._struct is not JobRunTime:
-            return obj
-        own = obj.metadata
-        identity = ObjectMeta(
-            namespace=own.namespace, name=own.name, uid=own.uid, resource_version=own.resource_version
-        )
-        return self._struct(metadata=identity)
-
     def _form(self, shown: Shown) -> S:
         return shown.read(self._struct)
 
@@ -323,6 +313,17 @@ class StructFollower(Following[S]):
 
     def _resource_version(self, obj: S) -> str:
         return obj.metadata.resource_version
+
+
+class PartFollower(StructFollower[S]):
+    """Reports a few fields of objects. There may be many, so only the identity of each is remembered."""
+
+    def _remembered(self, obj: S) -> S:
+        own = obj.metadata
+        identity = ObjectMeta(
+            namespace=own.namespace, name=own.name, uid=own.uid, resource_version=own.resource_version
+        )
+        return self._struct(metadata=identity)
 
 
 async def attend(

@@ -88,7 +88,7 @@ def test_annotations_that_rules_read_are_kept_without_names():
                 "annotations": {
                     "posse.dev/expected-duration": "1h",
                     "posse.dev/minimum-run-time": "ask alpha",
-                    "posse.dev/preferred-topology": "rack",
+                    "posse.dev/preferred-topology": "rack, the alpha customer",
                     "scheduling.k8s.io/group-name": "alpha-1",
                     "scheduling.posse.dev/reserved-capacity": json.dumps(reserved),
                     "scheduling.posse.dev/forecast": '{"waitsFor": "alpha-1"}',

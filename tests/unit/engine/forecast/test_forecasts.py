@@ -132,8 +132,9 @@ def test_a_place_is_told_again_when_it_has_changed_which_matters_less_far_behind
     def placed(pods, groups):
         return Forecast(0.0, 3600.0, 7200.0, ahead=Ahead(pods, groups))
 
-    assert placed(0, 0).differs_noticeably(placed(0, 1))
-    assert placed(2, 3).differs_noticeably(placed(3, 3))
+    assert placed(0, 0).differs_noticeably(placed(0, 3))
+    assert not placed(0, 500).differs_noticeably(placed(2, 500))
+    assert not placed(2, 3).differs_noticeably(placed(3, 3))
     assert not placed(100, 30).differs_noticeably(placed(110, 31))
     assert placed(100, 30).differs_noticeably(placed(130, 30))
     assert band(3600, 7200).differs_noticeably(placed(0, 0))

@@ -5,11 +5,12 @@ import random
 import numpy as np
 import pytest
 
+from posse.engine.events import KnownRuns, RunsRemembered
 from posse.engine.queue.expected_ends import ExpectedEnds
 from posse.model.timestamps import format_timestamp
 from tests.support.builders import changed, node, pod
 from tests.support.engine_driver import Driver
-from tests.unit.engine.queue.test_policies import lasting
+from tests.unit.engine.queue.test_policies import driver_with, lasting
 
 
 def running(name, where, seconds, started, group=""):
@@ -68,3 +69,51 @@ def test_what_runs_again_is_expected_again():
     driver.see(running("p2", "n1", 100, driver.now, group="g1"))
     ends.renew(driver.now)
     assert ends._ends.tolist() == [driver.now + 100]
+
+
+def test_a_pod_that_is_resized_frees_what_it_requests_now():
+    driver = driver_with("backfill", node("n0", cpu="9"))
+    small = running("p1", "n0", 100, driver.now)
+    driver.see(small)
+    ends = driver.engine._knowledge.lookahead._ends
+    ends.renew(driver.now)
+    large = changed(small, spec={"containers": pod("p1", cpu="5").spec.containers})
+    driver.see(large)
+    ends.renew(driver.now)
+    assert 5000 in ends._amounts[2].tolist()
+
+
+def test_a_learned_end_is_expected_again_as_a_run_grows_old():
+    driver = Driver(node("n0", cpu="9"))
+    knowledge = driver.engine._knowledge
+    requests = dict(driver.engine._knowledge.state.classes.enroll(pod("x", cpu="1"))[0].amounts)
+    driver.engine.absorb(RunsRemembered((KnownRuns("", requests, 1, (10.0, 100.0, 1000.0, 5000.0)),)))
+    ends = ExpectedEnds(knowledge.state, knowledge.run_times)
+    one = changed(pod("p1", cpu="1", on="n0"), status={"start_time": format_timestamp(driver.now)})
+    driver.see(one)
+    begun = driver.now
+    found = []
+    for age in (20.0, 30.0, 400.0):
+        driver.now = knowledge.run_times.now = begun + age
+        ends.renew(driver.now)
+        found.append(ends._ends.tolist()[0] - begun)
+    assert found == [1000.0, 1000.0, 5000.0]
+
+
+def test_a_group_keeps_its_end_while_any_of_its_pods_runs():
+    driver = Driver(node("n0", cpu="9"), node("n1", cpu="9"))
+    knowledge = driver.engine._knowledge
+    ends = ExpectedEnds(knowledge.state, knowledge.run_times)
+    first, second = (running(f"p{n}", f"n{n}", 100, driver.now, group="g1") for n in (0, 1))
+    driver.see(first, second)
+    ends.renew(driver.now)
+    driver.lose(first)
+    ends.renew(driver.now + 5)
+    assert list(ends._known) == [second_key(knowledge)]
+    driver.lose(second)
+    ends.renew(driver.now + 6)
+    assert (ends._known, dict(ends._running)) == ({}, {})
+
+
+def second_key(knowledge):
+    return knowledge.pods["uid-p1"].group

@@ -115,6 +115,50 @@ def test_a_job_whose_limit_is_lowered_passes_then():
     assert list(driver.bind(after=30.0)) == ["slow"]
 
 
+@pytest.mark.parametrize("before", [None, job()], ids=["seen after its pod", "without a limit before"])
+def test_a_limit_that_is_seen_late_counts_at_once(before):
+    driver = driver_with("backfill", *nodes(2, cpu="1"))
+    running(driver, "long", "2h", cpu="1")
+    driver.see(gang(minimum=2), *pods(2, cpu="1", group="g1"))
+    wait_for_reservation(driver, "backfill")
+    driver.see(*(one for one in (before, of_job(pod("quick", cpu="1"))) if one is not None))
+    assert driver.bind() == {}
+    driver.see(job(limit=3600))
+    assert list(driver.bind(after=30.0)) == ["quick"]
+
+
+def test_a_reservation_follows_the_limit_of_a_job_that_runs():
+    driver = driver_with("backfill", *nodes(2, cpu="1"))
+    begun = driver.now
+    one = of_job(pod("runs", cpu="1"))
+    driver.see(job(limit=7200, started=begun), one)
+    driver.confirm(one, on=driver.bind()["runs"])
+    driver.see(gang(minimum=2), *pods(2, cpu="1", group="g1"))
+    driver.decide()
+    guard = driver.engine._knowledge.starvation_guard
+    assert [found.begins for found in guard.reservations] == [begun + 7200]
+    driver.see(job(limit=3600, started=begun))
+    driver.decide(after=1.0)
+    assert [found.begins for found in guard.reservations] == [begun + 3600]
+
+
+def test_a_job_without_pods_changes_nothing():
+    driver = driver_with("backfill", *nodes(1, cpu="1"))
+    changes = driver.engine._knowledge.state.changes
+    driver.see(job(limit=60))
+    driver.see(job(limit=120))
+    driver.decide()
+    assert driver.engine._knowledge.state.changes == changes
+
+
+def test_pods_of_jobs_are_forgotten_with_the_pods():
+    driver = driver_with("backfill", *nodes(1, cpu="1"))
+    one = of_job(pod("p", cpu="1"))
+    driver.see(one)
+    driver.lose(one)
+    assert driver.engine._knowledge.run_times.jobs._pods == {}
+
+
 def test_runs_of_a_cron_job_say_more_than_those_of_the_namespace():
     driver = Driver(*nodes(1))
     for owner, seconds in (("nightly", 60.0), ("weekly", 6000.0)):

@@ -8,7 +8,7 @@ from posse.kinds.registry import EVENT, JOB, NAMESPACE, NODE
 from posse.model.job import JobRunTime
 from posse.model.node import Node
 from posse.runtime.watching import informers as following
-from posse.runtime.watching.informers import Follower, StructFollower
+from posse.runtime.watching.informers import Follower, PartFollower, StructFollower
 from posse.transport.objects import Page, ShownJson, Versions, WatchEvent
 
 
@@ -432,7 +432,7 @@ def test_of_a_job_only_the_identity_is_remembered():
     transport = ScriptedTransport([[job], []], [])
 
     async def main():
-        follower = StructFollower(transport, JOB, told.append, told.append, JobRunTime)
+        follower = PartFollower(transport, JOB, told.append, told.append, JobRunTime)
         await follower.begin()
         await follower.sync()
 
