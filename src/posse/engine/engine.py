@@ -35,6 +35,7 @@ from posse.engine.explain.overview import Overview, overview
 from posse.engine.explain.queue_order import is_by_run_time
 from posse.engine.explain.reserved_capacity import GuardedCapacity, guarded_capacity
 from posse.engine.explain.statistics import Overcommitted, Statistics, overcommitted, statistics
+from posse.engine.forecast.forecast_note import FORECAST
 from posse.engine.forecast.problem_builder import ForecastProblemBuilder, Name, start_times
 from posse.engine.intake.cluster_events import ClusterEvents
 from posse.engine.intake.failed_writes import FailedWrites
@@ -184,6 +185,11 @@ class Engine:
         """Return how long the group is expected to run from its start."""
         group = self._knowledge.groups.get(key)
         return self._knowledge.run_times.of_group(group) if group is not None else UNKNOWN_RUN_TIME
+
+    def written_forecasts(self) -> list[GroupKey]:
+        """Return the groups on whose objects a forecast is written."""
+        described = ((group.key, group.obj) for group in self._knowledge.groups)
+        return [key for key, obj in described if obj is not None and FORECAST in obj.metadata.annotations]
 
     def start_times(self, names: Iterable[Name]) -> dict[Name, float]:
         """Return when those of these groups and pods have started that are on nodes by now."""

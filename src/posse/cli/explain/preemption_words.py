@@ -39,12 +39,14 @@ def held_room(rooms: Sequence[ReservedCapacity]) -> Iterator[str]:
     if len(rooms) > _MAX_HOLDERS:
         yield f"and for {len(rooms) - _MAX_HOLDERS} more"
     soonest = min((room.starts_in for room in rooms), default=math.inf)
-    if soonest < math.inf:
+    if 0 < soonest < math.inf:
         within = f"what is expected to end within {human_duration(soonest)} may use it"
         yield f"{within}: activeDeadlineSeconds or the annotation {EXPECTED_DURATION} says so"
 
 
 def _reason(room: ReservedCapacity) -> str:
+    if not room.starts_in:
+        return "should have started by now, but for what runs longer than expected"
     if room.starts_in < math.inf:
         return f"is expected to start in {human_duration(room.starts_in)}"
     return "is preempting" if room.is_preempting else "has waited long"

@@ -1,5 +1,7 @@
 """Settling: for every group that changed since the last cycle, decide whether it may be tried now."""
 
+import math
+
 from msgspec.structs import replace
 
 from posse.engine.cycle.advice import Advisory
@@ -166,6 +168,8 @@ class GroupSettling:
             oldest = waiting[0]
             entry = Waiting(group.key, group.priority, oldest.created, oldest.arrival, size=len(waiting))
             if self._knowledge.lookahead is not None:
+                since = min((record.refused_since for record in group.records[:1]), default=math.inf)
+                entry.refused_since = min(now, since) if since < math.inf else since
                 self._knowledge.lookahead.rank(entry, now)
             backlog.add(entry)
 

@@ -1,5 +1,6 @@
 """The last report about a group or a composite group, beside the object that describes it."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -15,6 +16,7 @@ from posse.engine.invalid_groups import PriorityError
 from posse.engine.keys import GroupKey
 from posse.engine.statement import NEVER_REPORTED, Reported
 from posse.model.meta import Condition
+from posse.model.timestamps import TimestampError, parse_timestamp
 from posse.model.workload import CompositePodGroup, PodGroup
 
 POSSIBLY_LOST = "possibly lost"
@@ -120,6 +122,21 @@ class ReportedObject:
     def disruption(self) -> Condition | None:
         """The condition that says by what it was evicted as a whole, and when, unless it runs again."""
         return self._condition(DISRUPTION_TARGET) if self.is_disrupted else None
+
+    @property
+    def refused_since(self) -> float:
+        """Since when its condition says that it does not fit, as an earlier scheduler wrote; or infinite.
+
+        Not before the object was created: whatever writes conditions gains no more by them.
+        """
+        condition, obj = self._condition(), self.obj
+        if obj is None or condition is None or condition.status != "False":
+            return math.inf
+        try:
+            written = parse_timestamp(condition.last_transition_time)
+            return max(written, parse_timestamp(obj.metadata.creation_timestamp))
+        except TimestampError:
+            return math.inf
 
     def is_replaced_by(self, obj: PodGroup | CompositePodGroup | None) -> bool:
         """Whether the object belongs to another group, for which earlier reports do not hold."""

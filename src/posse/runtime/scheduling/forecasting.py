@@ -43,6 +43,8 @@ class Forecasting:
         self._process = SolverProcess()
         self._changed = asyncio.Event()
         self._published: dict[GroupKey, Forecast] = {}
+        self._has_taken_over = False
+        """Whether it is known what an earlier scheduler has published."""
         self.book = ForecastBook()
 
     def outdate(self) -> None:
@@ -74,6 +76,11 @@ class Forecasting:
         started = await self._thread.ask(lambda engine: engine.start_times(awaited))
         for name, moment in started.items():
             self.book.started(name, moment)
+        if not self._has_taken_over:
+            written = await self._thread.ask(Engine.written_forecasts)
+            # As of long ago, so that those that wait get another, and those that have started lose theirs.
+            self._published |= dict.fromkeys(written, Forecast(0.0))
+            self._has_taken_over = True
         question = await self._question(now)
         if not question.waiting:
             self.book.put({}, now)

@@ -136,7 +136,7 @@ def test_a_place_is_told_again_when_it_has_changed_which_matters_less_far_behind
     assert not placed(0, 500).differs_noticeably(placed(2, 500))
     assert not placed(2, 3).differs_noticeably(placed(3, 3))
     assert not placed(100, 30).differs_noticeably(placed(110, 31))
-    assert placed(100, 30).differs_noticeably(placed(130, 30))
+    assert placed(100, 30).differs_noticeably(placed(140, 30))
     assert band(3600, 7200).differs_noticeably(placed(0, 0))
 
 

@@ -13,7 +13,9 @@ from posse.engine.queue.policies import LARGE_SHARE, OVERTAKEN_SECONDS
 from posse.engine.queue.starvation_guard import PATIENCE_SECONDS as UNDATED_PATIENCE_SECONDS
 from posse.engine.queue.starvation_guard import RESERVATION_SECONDS
 from posse.engine.rules.registry import DEFAULT_PROFILE
+from posse.model.meta import Condition
 from posse.model.pod import PodCondition
+from posse.model.timestamps import format_timestamp
 from tests.support.builders import NAMESPACE, changed, gang, nodes, pod, pods
 from tests.support.engine_driver import Driver, evicted
 
@@ -358,3 +360,26 @@ def test_a_dated_reservation_ends_with_its_gang():
     driver.decide()
     driver.lose(*members)
     assert list(driver.bind(after=60.0)) == ["s1"]
+
+
+def test_a_scheduler_that_starts_knows_since_when_a_gang_was_refused():
+    """Otherwise each restart would begin its wait, and what it may hold, from nothing."""
+    driver = driver_with("shortest-expected", *nodes(2, cpu="1"))
+    since = format_timestamp(driver.now - 5 * HOUR)
+    refusal = Condition(
+        type="PodGroupInitiallyScheduled", status="False", reason="Unschedulable", last_transition_time=since
+    )
+    waits = changed(
+        gang(minimum=2), metadata={"creation_timestamp": since}, status={"conditions": (refusal,)}
+    )
+    running(driver, "long", "1h", cpu="1")
+    driver.see(waits, *pods(2, cpu="1", group="g1"))
+    driver.decide()
+    (found,) = reservations(driver)
+    assert found.key == GroupKey(NAMESPACE, "g1")
+    late = changed(waits, metadata={"creation_timestamp": format_timestamp(driver.now), "name": "late"})
+    entry = driver.engine._knowledge.backlog.get(GroupKey(NAMESPACE, "g1"))
+    assert entry.refused_since == driver.now - 5 * HOUR
+    driver.see(late, *pods(2, first=5, cpu="1", group="late"))
+    driver.decide()
+    assert driver.engine._knowledge.backlog.get(GroupKey(NAMESPACE, "late")).refused_since == driver.now

@@ -43,6 +43,16 @@ def waiting():
     return driver
 
 
+def test_what_an_earlier_scheduler_wrote_is_removed_from_groups_that_have_started():
+    noted = changed(gang("first"), metadata={"annotations": {FORECAST: "{}"}})
+    started = [changed(one, spec={"node_name": "n1"}) for one in members("first")]
+    driver = Driver(node("n1", cpu="2"), noted, *started)
+    driver.decide()
+    transport = Patches()
+    forecast_twice(driver, transport, later=10.0)
+    assert transport.written == [("first", None)]
+
+
 def forecast_twice(driver, transport, later):
     async def scenario():
         thread = EngineThread(driver.engine, lambda: driver.now)
