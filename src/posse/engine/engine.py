@@ -69,7 +69,7 @@ class Engine:
             knowledge.groups,
             knowledge.budgets,
             knowledge.nominations,
-            knowledge.run_protection,
+            knowledge.awaited_protection,
         )
         self._group_trials = GroupTrials(
             knowledge.state,
@@ -77,7 +77,7 @@ class Engine:
             knowledge.budgets,
             knowledge.nominations,
             knowledge.ledger,
-            knowledge.run_protection,
+            knowledge.awaited_protection,
             options.gates,
             self._questions,
         )

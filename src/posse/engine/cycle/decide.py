@@ -19,6 +19,7 @@ from posse.engine.intake.failed_writes import FailedWrites
 from posse.engine.intake.knowledge import Knowledge
 from posse.engine.intake.pod_events import claim_victims, give_precedence, rank_again, reclassify, requeue
 from posse.engine.keys import GroupKey
+from posse.engine.preemption.awaited_protection import STEPS_OF_A_CYCLE
 from posse.engine.queue.timers import COUNTDOWN_SECONDS, DelayTimers
 from posse.engine.reporting.parts import mark_disrupted, still_valid
 from posse.engine.reporting.waiting_parts import mark_countdown
@@ -103,6 +104,8 @@ class DecisionLoop:
         knowledge.backlog.promote(now)
         self._renewal.renew(now)
         # 9. Try the entries of the queue, in order.
+        if knowledge.run_protection.runs:
+            knowledge.awaited_protection.allow(STEPS_OF_A_CYCLE)
         self._take_turns(cycle)
         # 10. Report victims left and reserved capacity, and ask what would help a refused group.
         self._count_down(cycle)

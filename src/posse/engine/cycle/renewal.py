@@ -17,6 +17,7 @@ from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
 from posse.engine.placement.gang.attempt import Probe
 from posse.engine.placement.tree.attempt import probe_placement
+from posse.engine.preemption.run_protection import RunProtection
 from posse.engine.queue.backlog import Key, QueueState, Waiting
 from posse.engine.reporting.parts import refused_parts
 from posse.engine.rules.context import SchedulingClass
@@ -27,6 +28,7 @@ from posse.engine.trials.pod_trial import PodTrials
 from posse.engine.verdict import (
     Code,
     GroupPreemption,
+    NoCandidateNode,
     NoVictims,
     PodPreemption,
     Verdict,
@@ -62,14 +64,15 @@ class _Preemption:
 
     seeks: bool
     """Whether any would be sought."""
-    protected: VictimsProtected | None
-    """What would be found if it were not protected, in case nothing is found."""
+    protection: RunProtection
 
     def is_told_by(self, told: PodPreemption | GroupPreemption | None, *, lacks_members: bool) -> bool:
         if lacks_members:
             return told is None
-        if told is None or isinstance(told, NoVictims | VictimsProtected):
-            return told == (self.protected or (NoVictims() if self.seeks else None))
+        if isinstance(told, VictimsProtected):
+            return self.protection.still_holds(told)
+        if told is None or isinstance(told, NoVictims):
+            return told == (NoVictims() if self.seeks else None)
         return self.seeks
 
 
@@ -128,7 +131,11 @@ class Renewal:
         self._unchecked = dict.fromkeys(one.key for one in ordered)
 
     def _look(self) -> Iterator[Key]:
-        """Check some entries; returns those with an outdated refusal."""
+        """Check some entries; returns those with an outdated refusal.
+
+        What was said of protected groups holds while those that were named are protected: none is sought.
+        """
+        self._knowledge.awaited_protection.allow(0)
         backlog, pods = self._knowledge.backlog, 0
         verdicts: _Verdicts = {}
         while self._unchecked and pods < _MAX_PODS:
@@ -157,14 +164,12 @@ class Renewal:
             return True
         with as_if_its_turn(self._knowledge, root):
             probe = probe_placement(self._knowledge.state, root)
-            is_refused = probe.verdict.code is Code.UNSCHEDULABLE
-            protected = self._trials.protected_victims(root) if is_refused else None
-        return probe.verdict.succeeded or not self._holds(root, probe, protected)
+        return probe.verdict.succeeded or not self._holds(root, probe)
 
-    def _holds(self, root: Root, probe: Probe, protected: VictimsProtected | None) -> bool:
+    def _holds(self, root: Root, probe: Probe) -> bool:
         reservation = self._knowledge.starvation_guard.reservation_against(root.priority, root.key)
         seeks = probe.verdict.code is Code.UNSCHEDULABLE and self._trials.could_evict(root)
-        now = _Preemption(seeks, protected)
+        now = _Preemption(seeks, self._knowledge.run_protection)
         records = {record.key: record for record in root.records}
         told = (
             (records[key].reported, verdict)
@@ -191,7 +196,22 @@ class Renewal:
             known[shared] = None if probe.node else replace(verdict, preemption=progress)
         verdict_now, statement = known[shared], record.reported.statement
         reservation = knowledge.starvation_guard.reservation_against(waiting.priority)
-        return verdict_now is None or statement != Statement(verdict_now, reservation)
+        if verdict_now is None or statement is None:
+            return True
+        as_told = self._with_protected(verdict_now, statement.verdict.preemption)
+        return statement != Statement(as_told, reservation)
+
+    def _with_protected(self, verdict: Verdict, told: PodPreemption | GroupPreemption | None) -> Verdict:
+        """The verdict with the protected group that was named, if that still holds."""
+        named = told.protected if isinstance(told, NoCandidateNode) else None
+        if named is None or not self._knowledge.run_protection.still_holds(named):
+            return verdict
+        now = verdict.preemption
+        return (
+            replace(verdict, preemption=replace(now, protected=named))
+            if isinstance(now, NoCandidateNode)
+            else verdict
+        )
 
 
 def _all_say(

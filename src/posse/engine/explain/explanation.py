@@ -30,13 +30,13 @@ from posse.engine.placement.gang.domain_bounds import closest_domain
 from posse.engine.placement.gang.domain_pin import domain_noun
 from posse.engine.placement.search.fill import classes_of, fill
 from posse.engine.placement_problem import RemedyProblem, Unadvised
+from posse.engine.preemption.awaited_protection import STEPS_OF_A_QUERY
 from posse.engine.preemption.marks import described, preemptor_named
 from posse.engine.queue.run_times import UNKNOWN_RUN_TIME, ExpectedRunTime
 from posse.engine.state.draft import Draft
 from posse.engine.state.pod_record import PodRecord
 from posse.engine.trials.group_trial import GroupTrials
 from posse.engine.trials.pod_trial import PodTrials
-from posse.engine.verdict import VictimsProtected
 
 _MAX_OBSTACLES = 8
 """Classes of pods that are described one by one."""
@@ -94,6 +94,7 @@ class PodExplanation:
 def explain(knowledge: Knowledge, trials: GroupTrials, key: GroupKey) -> Explanation | None:
     """The explanation; None if the group is unknown."""
     claim_victims(knowledge)
+    knowledge.awaited_protection.allow(STEPS_OF_A_QUERY)
     group = root_of(knowledge.groups, knowledge.entry_of(key))
     told = situations(knowledge, group) if group is not None else ()
     found = tuple(_preferring(knowledge, one) for one in told)
@@ -134,6 +135,7 @@ def _annotation_faults(knowledge: Knowledge, group: Root, key: GroupKey) -> Iter
 def all_situations(knowledge: Knowledge, trials: GroupTrials) -> Iterator[GroupStatus]:
     """The status of every group, in order of first sight; those of a tree together."""
     claim_victims(knowledge)
+    knowledge.awaited_protection.allow(STEPS_OF_A_QUERY)
     for key in knowledge.entries():
         root = root_of(knowledge.groups, key)
         if root is not None:
@@ -155,8 +157,8 @@ def _awaiting(knowledge: Knowledge, trials: GroupTrials, root: Root, now: GroupS
         return replace(now, awaited=len(preemption.left))
     if not knowledge.run_protection.runs or now.key != root.key or now.proof is None:
         return now
-    progress = preemption_for_group(knowledge, trials, root).progress
-    held = progress if isinstance(progress, VictimsProtected) else None
+    with as_if_its_turn(knowledge, root):
+        held = trials.protected_victims(root, is_fruitless=not trials.could_evict(root))
     return replace(now, awaited_protection=held)
 
 
@@ -166,6 +168,7 @@ def explain_pod(knowledge: Knowledge, trials: PodTrials, uid: str) -> PodExplana
     if record is None:
         return None
     claim_victims(knowledge)
+    knowledge.awaited_protection.allow(STEPS_OF_A_QUERY)
     reason = _not_tried(record)
     if reason or record.node:
         ends = bool(record.pod.metadata.deletion_timestamp)

@@ -73,6 +73,8 @@ class GroupRecord(ReportedObject):
     """Members have nodes, but none is bound before the claims of all of them are."""
     awaits_bindings: bool = False
     """It is not tried until its promised members are seen on their nodes, or refused."""
+    seen_running_at: float | None = None
+    """When it was first seen on nodes, as long as the start of no pod is known."""
     gathered: bool = False
     """It was ready once, with or without all the pods it expects, and does not wait for them again."""
 

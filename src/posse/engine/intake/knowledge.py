@@ -11,6 +11,7 @@ from posse.engine.events import ClusterObject
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.part import Root
 from posse.engine.keys import GroupKey, PodRef
+from posse.engine.preemption.awaited_protection import AwaitedProtection
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.ledger import Ledger
 from posse.engine.preemption.run_protection import RunProtection
@@ -44,6 +45,7 @@ class Knowledge:
     starvation_guard: StarvationGuard
     run_times: RunTimes
     run_protection: RunProtection
+    awaited_protection: AwaitedProtection
     lookahead: Lookahead | None
     """None if all profiles queue by priority and age alone."""
     published: PublishedReservation
@@ -145,6 +147,7 @@ def no_knowledge(
     """Return the knowledge of an engine that has seen nothing yet."""
     groups = GroupBook(gates, members_must_match=members_must_match)
     state, backlog, names = ClusterState(profiles), Backlog(backoff), profiles.keys()
+    protection, nominations = RunProtection(), Nominations(state)
     run_times, pods = RunTimes(groups), dict[str, PodRecord]()
     policies = {name: POLICIES[profile.queue_policy] for name, profile in profiles.items()}
     looks_ahead = any(policy.looks_ahead for policy in policies.values())
@@ -154,12 +157,13 @@ def no_knowledge(
         state=state,
         groups=groups,
         budgets=BudgetBook(),
-        nominations=Nominations(state),
+        nominations=nominations,
         ledger=Ledger(groups),
         backlog=backlog,
         starvation_guard=guard,
         run_times=run_times,
-        run_protection=RunProtection(),
+        run_protection=protection,
+        awaited_protection=AwaitedProtection(state, protection, nominations),
         lookahead=lookahead,
         pods=pods,
         published=PublishedReservation(state, groups, guard, names),

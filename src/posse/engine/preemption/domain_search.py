@@ -62,6 +62,16 @@ class DomainSearch:
         room = self.search.without_victims()
         return room if room is not None else self._with_victims()
 
+    def find_quickly(self) -> EvictionPlan | None:
+        """The first that is found, in few domains, whether or not others cost less."""
+        utilization = self._fullness()
+        levels = self._levels(utilization.domains)
+        possible = [one for one in self._numbers(utilization.domains, levels) if levels[one] != _IMPOSSIBLE]
+        for number in possible[:_MAX_EQUALS]:
+            for found in self._search_in(utilization, number, thorough=False):
+                return found.room
+        return None
+
     def _with_victims(self) -> EvictionPlan | None:
         utilization = self._fullness()
         levels = self._levels(utilization.domains)

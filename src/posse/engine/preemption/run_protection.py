@@ -5,20 +5,15 @@ can give. Only pods of the system come before it.
 """
 
 import math
-from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.keys import GroupKey
-from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.pod_record import PodRecord
 from posse.engine.verdict import VictimsProtected
 from posse.model.timestamps import TimestampError, parse_timestamp
 
 PROTECTED_PRIORITY = 1_000_000_000
-
-FindVictims = Callable[[], Sequence[PodRecord] | None]
-"""A search for victims in the present state; None if no eviction helps."""
 
 
 class ProtectedRun(NamedTuple):
@@ -49,7 +44,16 @@ class RunProtection:
     def _until(self, group: GroupRecord) -> float:
         seconds = group.minimum_run_seconds
         starts = [_start_of(record) for record in group.members.values() if record.node] if seconds else []
-        return min(self.now, *starts) + seconds if starts and not group.is_disrupted else 0.0
+        if not starts or group.is_disrupted:
+            group.seen_running_at = None
+            return 0.0
+        if (started := min(starts)) <= self.now:
+            group.seen_running_at = None
+            return started + seconds
+        # No start is known, or by a clock that is ahead: this must not move on with the time.
+        if group.seen_running_at is None:
+            group.seen_running_at = self.now
+        return group.seen_running_at + seconds
 
     def take_due(self) -> list[GroupKey]:
         """Groups whose protection is over by now."""
@@ -61,54 +65,10 @@ class RunProtection:
     def next_wakeup(self) -> float | None:
         return min((run.until for run in self.runs.values()), default=None)
 
-    def in_the_way(
-        self, state: ClusterState, priority: int, find_victims: FindVictims
-    ) -> VictimsProtected | None:
-        """What has to lose its protection so that a fruitless search for victims finds some.
-
-        Of all sets that suffice, it is the one that is free first. The state is unchanged.
-        """
-        runs = sorted((run for run in self.runs.values() if _is_below(run, priority)), key=_by_end)
-        if not runs:
-            return None
-        with state.effort.aside():
-            enough = _first(len(runs), lambda count: _found(state, runs[:count], find_victims) is not None)
-            if enough is None:
-                return None
-            victims = _found(state, runs[:enough], find_victims) or ()
-        groups = dict.fromkeys(record.group for record in victims)
-        held = [run for run in runs[:enough] if run.group.key in groups]
-        return VictimsProtected(held[-1].group.key, held[-1].until, len(held) - 1) if held else None
-
-
-def _found(
-    state: ClusterState, runs: Sequence[ProtectedRun], find_victims: FindVictims
-) -> Sequence[PodRecord] | None:
-    """The victims if these groups could be preempted now."""
-    records = [record for run in runs for record in run.group.members.values()]
-    ranks = [(one, own) for one in records if (own := one.unprotected_priority) is not None]
-    with state.ranked(ranks):
-        return find_victims()
-
-
-def _first(most: int, suffices: Callable[[int], bool]) -> int | None:
-    """The least number from 1 that suffices, if the most does: more always suffice too."""
-    if not suffices(most):
-        return None
-    low, high = 1, most
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if suffices(middle) else (middle + 1, high)
-    return low
-
-
-def _is_below(run: ProtectedRun, priority: int) -> bool:
-    own = (record.unprotected_priority for record in run.group.members.values())
-    return any(one is not None and one < priority for one in own)
-
-
-def _by_end(run: ProtectedRun) -> tuple[float, GroupKey]:
-    return run.until, run.group.key
+    def still_holds(self, told: VictimsProtected) -> bool:
+        """Whether the group that was named is protected until the same time."""
+        run = self.runs.get(told.group)
+        return run is not None and run.until == told.until
 
 
 def _start_of(record: PodRecord) -> float:

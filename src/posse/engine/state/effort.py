@@ -4,7 +4,7 @@ A step is about one rule on a thousand nodes. Most decisions take a few. One tha
 and put behind others, with a pause that grows; next time it may take twice as many.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 FIRST_STEPS = 100_000
@@ -37,11 +37,11 @@ class Effort:
         self._left = None
 
     @contextmanager
-    def aside(self) -> Iterator[None]:
-        """What is spent here, at most what is left, is not missing later: it decides nothing."""
-        left = self._left
+    def aside(self, steps: int) -> Iterator[Callable[[], int]]:
+        """What is spent here, at most so much, is not missing later. Gives a count of what is spent."""
+        left, self._left = self._left, steps
         try:
-            yield
+            yield lambda: steps - (self._left or 0)
         finally:
             self._left = left
 

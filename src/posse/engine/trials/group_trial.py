@@ -17,15 +17,16 @@ from posse.engine.groups.group_book import GroupBook
 from posse.engine.groups.part import Root
 from posse.engine.placement.gang.attempt import Attempt
 from posse.engine.placement.gang.exhaustive import Steps
+from posse.engine.placement.gang.identical_groups import shape_of
 from posse.engine.placement.search.fill import classes_of
 from posse.engine.placement.tree.attempt import NO_PLAN, probe_placement, steps_allowed, try_placement
+from posse.engine.preemption.awaited_protection import Asker, AwaitedProtection
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.cost import Cost
 from posse.engine.preemption.domain_search import DomainSearch
 from posse.engine.preemption.group_search import EvictionPlan, GroupSearch, Places
 from posse.engine.preemption.ledger import Ledger
 from posse.engine.preemption.member_search import MemberSearch
-from posse.engine.preemption.run_protection import RunProtection
 from posse.engine.proof import Outcome, Proof
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.nominations import NOTHING_HELD, Nominations
@@ -78,7 +79,7 @@ class GroupTrials:
     budgets: BudgetBook
     nominations: Nominations
     ledger: Ledger
-    protection: RunProtection
+    awaited: AwaitedProtection
     gates: Gates
     """Feature gates that control preemption for groups."""
     questions: Questions
@@ -135,17 +136,20 @@ class GroupTrials:
             room = self.room(group, plan=plan)
         return VictimSearch(self._progress(group, room), room, sought=True)
 
-    def protected_victims(self, group: Root) -> VictimsProtected | None:
+    def protected_victims(self, group: Root, *, is_fruitless: bool = True) -> VictimsProtected | None:
         """What it could preempt later, if a search for victims finds none now."""
-        if not self.protection.runs or _policy(group) == "Never" or not self._may_preempt(group):
+        if self.awaited.is_silent or _policy(group) == "Never" or not self._may_preempt(group):
             return None
 
         def find_victims() -> tuple[PodRecord, ...] | None:
             with self.state.devices.held.clearing():
-                room = self.room(group)
+                room = self._quick_room(group)
             return VictimSearch(room=room).victims if room is not None else None
 
-        return self.protection.in_the_way(self.state, group.waiting_priorities[0], find_victims)
+        shape, priorities = shape_of(self.state, group), group.waiting_priorities
+        likeness = (shape, group.minimum, priorities) if shape is not None else None
+        asker = Asker(priorities[0], len(group.unattached()), likeness, find_victims)
+        return self.awaited.of(asker, is_fruitless=is_fruitless)
 
     def could_evict(self, group: Root) -> bool:
         """Whether any pod has lower priority, and groups like this one may preempt."""
@@ -169,19 +173,33 @@ class GroupTrials:
 
         A tree is searched as a whole; where priorities differ in it, for the highest that finds victims.
         """
-        top = group.top
-        if top is None:
-            return None
-        if Gate.WORKLOAD_AWARE_PREEMPTION in self.gates:
-            by_domain = top.topology_key and not top.children
-            for priority in group.waiting_priorities:
-                search = replace(self._search(group, priority, plan), keeping=keeping)
-                room = DomainSearch(search, top).find() if by_domain else search.find()
-                if room is not None:
-                    return room
+        if Gate.WORKLOAD_AWARE_PREEMPTION not in self.gates:
+            return self._room_one_by_one(group)
+        for priority in group.waiting_priorities if group.top is not None else ():
+            search = replace(self._search(group, priority, plan), keeping=keeping)
+            by_domain = _by_domain(group, search)
+            room = by_domain.find() if by_domain is not None else search.find()
+            if room is not None:
+                return room
+        return None
+
+    def _quick_room(self, group: Root) -> EvictionPlan | None:
+        """An eviction plan that heuristics find, whether or not another costs less."""
+        if Gate.WORKLOAD_AWARE_PREEMPTION not in self.gates:
+            return self._room_one_by_one(group)
+        for priority in group.waiting_priorities if group.top is not None else ():
+            search = replace(self._search(group, priority), steps=Steps(0))
+            by_domain = _by_domain(group, search)
+            room = by_domain.find_quickly() if by_domain is not None else search.find_quickly()
+            if room is not None:
+                return room
+        return None
+
+    def _room_one_by_one(self, group: Root) -> EvictionPlan | None:
+        if group.top is None:
             return None
         one_by_one = MemberSearch(self.state, self.groups, self.budgets)
-        return one_by_one.find(top, is_delayed=Gate.DELAYED_PREEMPTION in self.gates)
+        return one_by_one.find(group.top, is_delayed=Gate.DELAYED_PREEMPTION in self.gates)
 
     def _search(self, group: Root, priority: int, plan: Mapping[str, str] = NO_PLAN) -> GroupSearch:
         members, is_mixed = group.unattached(), len(group.waiting_priorities) > 1
@@ -240,6 +258,13 @@ class GroupTrials:
                 self.nominations.put(record, node)
             elif not node and record.nominated:
                 self.nominations.drop(record)
+
+
+def _by_domain(group: Root, search: GroupSearch) -> DomainSearch | None:
+    """The search for a group that must be in one domain."""
+    top = group.top
+    is_confined = top is not None and top.topology_key and not top.children
+    return DomainSearch(search, top) if top is not None and is_confined else None
 
 
 def _is_doubtful(verdict: Verdict) -> bool:

@@ -13,10 +13,10 @@ import numpy as np
 from posse.engine.groups.group_book import GroupBook
 from posse.engine.placement.gang.attempt import Attempt, refused_pods, try_pods
 from posse.engine.placement.search.fill import fill
+from posse.engine.preemption.awaited_protection import Asker, AwaitedProtection
 from posse.engine.preemption.budgets import BudgetBook
 from posse.engine.preemption.candidates import Candidate, Preemptor, Search
 from posse.engine.preemption.pod_search import PodSearchResult, preempt
-from posse.engine.preemption.run_protection import RunProtection
 from posse.engine.rules.context import SchedulingClass
 from posse.engine.state.cluster_state import ClusterState
 from posse.engine.state.draft import Draft
@@ -66,7 +66,7 @@ class PodTrials:
     groups: GroupBook
     budgets: BudgetBook
     nominations: Nominations
-    protection: RunProtection
+    awaited: AwaitedProtection
 
     def run(self, scheduling_class: SchedulingClass, records: Sequence[PodRecord]) -> Trial:
         """Try identical pods of one priority, in their order."""
@@ -162,16 +162,17 @@ class PodTrials:
 
     def _protected(self, search: Search, fruitless: PodSearchResult) -> PodSearchResult:
         """The same, with what could be preempted later."""
+        progress, preemptor = fruitless.progress, search.preemptor
+        if self.awaited.is_silent or not isinstance(progress, NoCandidateNode):
+            return fruitless
 
         def find_victims() -> list[PodRecord] | None:
             chosen = preempt(search).chosen
             return [one for unit in chosen.victims for one in unit.records] if chosen is not None else None
 
-        held = self.protection.in_the_way(self.state, search.preemptor.priority, find_victims)
-        progress = fruitless.progress
-        if held is None or not isinstance(progress, NoCandidateNode):
-            return fruitless
-        return PodSearchResult(replace(progress, protected=held))
+        likeness = preemptor.scheduling_class if not preemptor.record.nominated else None
+        held = self.awaited.of(Asker(preemptor.priority, 1, likeness, find_victims))
+        return PodSearchResult(replace(progress, protected=held)) if held is not None else fruitless
 
     def _without_victims(
         self, scheduling_class: SchedulingClass, record: PodRecord
