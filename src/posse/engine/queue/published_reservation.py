@@ -55,7 +55,8 @@ class PublishedReservation:
             self._written.pop(key, None)
 
     def gone(self, key: GroupKey) -> None:
-        self._written.pop(key, None)
+        for known in (self._written, self._own, self._made):
+            known.pop(key, None)
 
     def failed(self, publication: PublishReservation) -> None:
         """The note was not written, or only the response is missing: publish again what holds then."""

@@ -54,6 +54,15 @@ def test_a_reservation_is_written_on_the_group_and_removed_at_its_end():
     assert (cleared.group, cleared.note) == (LARGE, "")
 
 
+def test_nothing_is_kept_of_a_group_that_is_gone():
+    driver, (publication,) = reserving()
+    driver.see(noted(publication))
+    driver.lose(*MEMBERS, noted(publication))
+    driver.decide(after=1.0)
+    known = driver.engine._knowledge.published
+    assert (known._written, known._own, known._made) == ({}, {}, {})
+
+
 def test_a_note_that_may_be_lost_is_written_again():
     driver, (publication,) = reserving()
     driver.engine.absorb(PublicationFailed(publication))
