@@ -7,6 +7,7 @@ free, and the scheduler that takes over would forget it.
 from collections.abc import Collection, Iterator
 
 import msgspec
+import numpy as np
 
 from posse.engine.decisions import PublishReservation
 from posse.engine.groups.forms import form_of
@@ -46,6 +47,8 @@ class PublishedReservation:
         self._has_taken_over = False
         self._made: dict[GroupKey, tuple[CapacityReservation, str, float]] = {}
         """Reservations with their notes, and when each was made: making one reads every reserved node."""
+        self._renew_at: float | None = None
+        """When a note is written again whose reservation has moved since it was made."""
 
     def seen(self, key: GroupKey, metadata: ObjectMeta) -> None:
         text = metadata.annotations.get(RESERVED_CAPACITY)
@@ -76,8 +79,12 @@ class PublishedReservation:
         for one in sorted((one for one in valid if one.is_dated), key=_soonest)[:MAX_DATED]:
             self._guard.take_over(one)
 
+    def next_wakeup(self) -> float | None:
+        return self._renew_at
+
     def news(self, now: float) -> Iterator[PublishReservation]:
         """What objects should say, and do not say yet."""
+        self._renew_at = None
         if not self._guard.reservations and not self._written:
             return
         held: dict[GroupKey, CapacityReservation] = {}
@@ -95,8 +102,15 @@ class PublishedReservation:
     def _text(self, key: GroupKey, reservation: CapacityReservation, now: float) -> str:
         """Its note. Dated reservations move with every change of the cluster, so theirs may be older."""
         known = self._made.get(key)
-        if known is not None and (known[0] is reservation or _is_fresh(known, reservation, now)):
-            return known[1]
+        if known is not None:
+            before, text, made_at = known
+            due = made_at + _RENEWED_SECONDS
+            if before is reservation:
+                return text
+            if before.is_dated and reservation.is_dated and made_at <= now < due:
+                if not _reads_alike(before, reservation):
+                    self._renew_at = min(due, self._renew_at or due)
+                return text
         text = note_of(self._state, reservation)
         self._made[key] = reservation, text, now
         return text
@@ -131,10 +145,16 @@ def _soonest(reservation: CapacityReservation) -> float:
     return reservation.begins
 
 
-def _is_fresh(
-    made: tuple[CapacityReservation, str, float], reservation: CapacityReservation, now: float
-) -> bool:
-    return made[0].is_dated and reservation.is_dated and 0 <= now - made[2] < _RENEWED_SECONDS
+def _reads_alike(before: CapacityReservation, after: CapacityReservation) -> bool:
+    """Whether notes of both say the same. Every plan makes new ones, and most are as before."""
+    if int(before.begins) != int(after.begins) or len(before.shares) != len(after.shares):
+        return False
+    return all(
+        one.pods == other.pods
+        and one.load.requests == other.load.requests
+        and np.array_equal(one.rows, other.rows)
+        for one, other in zip(before.shares, after.shares, strict=True)
+    )
 
 
 def _described(key: GroupKey) -> GroupKey:

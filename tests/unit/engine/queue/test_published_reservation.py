@@ -176,16 +176,43 @@ def test_a_dated_reservation_is_written_with_its_time_and_read_by_others():
     assert guarded.group == LARGE
 
 
-def test_a_dated_reservation_that_moves_is_written_again_after_a_pause():
-    driver, (_,) = dated()
+def with_another_node(driver):
+    """A third node, on which a job ends in an hour, so that the gang can start then."""
     other = changed(
         lasting(pod("other", cpu="1", on="n3"), "1h"), status={"start_time": format_timestamp(driver.now)}
     )
-    begins = driver.now + HOUR
     driver.see(*nodes(3, cpu="1")[2:], other)
+    return driver.now + HOUR
+
+
+def wakeups(driver, seconds):
+    """Decide whenever the engine asks for it; returns when it did, and what it published."""
+    times, told, end = [], [], driver.now + seconds
+    while (due := driver.engine.next_wakeup()) is not None and due <= end:
+        told += published(driver.decide(after=max(0.0, due - driver.now)))
+        times.append(due)
+    return times, told
+
+
+def test_a_dated_reservation_that_moves_is_written_again_after_a_pause():
+    driver, (_,) = dated()
+    made_at = driver.now
+    begins = with_another_node(driver)
     assert published(driver.decide(after=1.0)) == []
-    (moved,) = published(driver.decide(after=10.0))
+    assert driver.engine._knowledge.published.next_wakeup() == made_at + 10.0
+    times, (moved,) = wakeups(driver, 9.0)
     assert msgspec.json.decode(moved.note)["begins"] == format_timestamp(begins)
+    assert times[-1] == made_at + 10.0
+    assert driver.engine._knowledge.published.next_wakeup() is None
+
+
+def test_a_reservation_that_is_planned_again_as_before_wakes_nothing():
+    driver, (_,) = dated()
+    (before,) = reservations(driver)
+    driver.see(*nodes(3, cpu="500m")[2:])
+    assert published(driver.decide(after=1.0)) == []
+    assert reservations(driver) != [before]
+    assert driver.engine._knowledge.published.next_wakeup() is None
 
 
 def test_a_scheduler_that_does_not_look_ahead_drops_dated_reservations():
