@@ -144,6 +144,7 @@ class DecisionLoop:
             self._settling,
             self._set_aside_limit,
             knowledge.run_protection,
+            knowledge.published,
         )
         times = [source.next_wakeup() for source in sources]
         return min((time for time in times if time is not None), default=None)

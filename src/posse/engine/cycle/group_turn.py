@@ -19,6 +19,7 @@ from posse.engine.placement.gang.identical_groups import (
     shape_of,
 )
 from posse.engine.queue.backlog import Waiting
+from posse.engine.queue.starvation_guard import ends_by
 from posse.engine.reporting.parts import mark_nominations_lost, mark_tried
 from posse.engine.reporting.waiting_parts import record_of
 from posse.engine.state.effort import allowed_steps, pause_seconds
@@ -55,7 +56,7 @@ class GroupTurns:
             cycle.decisions.extend(mark_nominations_lost(group, hold))
             return 0
         shape = self._shape(group) if self._is_followed(head) else None
-        trial = self._try(head, group, cycle.now)
+        trial = self._try(head, group)
         if trial.question is not None:
             self._ask(group, trial.question, cycle)
             return head.size
@@ -65,17 +66,20 @@ class GroupTurns:
             return head.size
         return head.size + self._start_identical(head, shape, placed[0].node, cycle)
 
-    def _try(self, head: Waiting, group: Root, now: float) -> GroupTrial:
+    def _try(self, head: Waiting, group: Root) -> GroupTrial:
         """Try it within the steps that it may take by now."""
         effort = self._knowledge.state.effort
         effort.limit(allowed_steps(head.postponements))
-        with self._knowledge.starvation_guard.lifted_for(group.priority, group.key, now + head.safe_seconds):
+        with self._knowledge.starvation_guard.lifted_for(group.priority, group.key, self._ends_by(group)):
             trial = self._trials.run(group)
         is_unfinished = effort.is_spent and not (trial.victims or trial.question)
         effort.lift()
         if is_unfinished and not trial.attempt.verdict.succeeded:
             return GroupTrial(broken_off(group.unattached()))
         return trial
+
+    def _ends_by(self, group: Root) -> float:
+        return ends_by(self._knowledge.starvation_guard, self._knowledge.run_times, group)
 
     def _ask(self, group: Root, question: Question, cycle: Cycle) -> None:
         """The group waits for the answer of the exact search; meanwhile others are tried.
@@ -114,7 +118,8 @@ class GroupTurns:
                 self._advisory.forget(group.key)
             cycle.decisions.extend(mark_tried(group, trial))
             return
-        reservation = self._knowledge.starvation_guard.reservation_against(group.priority, group.key)
+        guard = self._knowledge.starvation_guard
+        reservation = guard.reservation_against(group.priority, group.key, self._ends_by(group))
         refusal = Statement(trial.attempt.verdict, reservation)
         advice = self._advisory.advice(group, refusal, cycle.now)
         cycle.decisions.extend(mark_tried(group, trial, reservation, advice))

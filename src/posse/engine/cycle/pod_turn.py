@@ -9,12 +9,15 @@ from posse.engine.intake.knowledge import Knowledge
 from posse.engine.keys import GroupKey
 from posse.engine.placement.gang.attempt import Attempt
 from posse.engine.placement.search.fill import fill
-from posse.engine.queue.backlog import Key, Waiting
+from posse.engine.queue.backlog import Waiting
+from posse.engine.queue.capacity_reservation import CapacityReservation
+from posse.engine.queue.starvation_guard import ends_by
 from posse.engine.reporting.pods import mark_pods_tried
 from posse.engine.rules.context import SchedulingClass
 from posse.engine.state.draft import Draft
 from posse.engine.state.effort import FIRST_STEPS, pause_seconds
 from posse.engine.state.pod_record import PodRecord
+from posse.engine.statement import Reservation
 from posse.engine.trials.pod_trial import PodTrials, Trial
 from posse.engine.verdict import SUCCESS
 
@@ -69,7 +72,7 @@ class PodTurns:
             if is_paused or not self._is_plain(scheduling_class):
                 break
             knowledge.at_work = record.ref
-            run, following = self._take_run(following, scheduling_class, most - len(entries), cycle.now)
+            run, following = self._take_run(following, scheduling_class, most - len(entries))
             records = [knowledge.pods[str(entry.key)] for entry in run] if len(run) > 1 else [record]
             start = draft.checkpoint()
             placed = fill(knowledge.state, draft, scheduling_class, records)
@@ -98,7 +101,7 @@ class PodTurns:
             return self._postpone(head, scheduling_class, most, cycle.now, pause)
         cost = knowledge.state.scores(scheduling_class).cost
         most = min(most, max(1, FIRST_STEPS // cost))
-        run, _ = self._take_run(head, scheduling_class, most, cycle.now)
+        run, _ = self._take_run(head, scheduling_class, most)
         if len(run) * cost >= FIRST_STEPS - cost:
             self._pauses.begin(scheduling_class, cycle.now)
         self._try_alone(run, scheduling_class, cycle)
@@ -115,9 +118,10 @@ class PodTurns:
         records = [knowledge.pods[str(entry.key)] for entry in run]
         guard = knowledge.starvation_guard
         attempt = self._trials.run if fits else self._trials.refuse
-        with guard.lifted_for(head.priority, head.key, cycle.now + head.safe_seconds):
+        end = ends_by(guard, knowledge.run_times, records[0])
+        with guard.lifted_for(head.priority, head.key, end):
             trial = attempt(scheduling_class, records)
-        self._conclude(run, trial, cycle)
+        self._conclude(run, trial, cycle, guard.reservation_against(head.priority, head.key, end))
         if len(knowledge.nominations):
             cycle.requeue_crowded_out(knowledge, records, head.priority)
         for entry in run[len(trial.attempt.placed) :]:
@@ -130,7 +134,9 @@ class PodTurns:
         if entries:
             self._conclude(entries, Trial(Attempt(SUCCESS, draft.commit())), cycle)
 
-    def _conclude(self, run: list[Waiting], trial: Trial, cycle: Cycle) -> None:
+    def _conclude(
+        self, run: list[Waiting], trial: Trial, cycle: Cycle, reservation: Reservation | None = None
+    ) -> None:
         """Report what was tried, and remove placed pods, the first of the run, from the queue."""
         knowledge, attempt = self._knowledge, trial.attempt
         count(attempt, cycle.now)
@@ -139,7 +145,7 @@ class PodTurns:
         if attempt.refused:
             seeks = knowledge.state.profile(attempt.refused[0][0].pod_class).preempts
             cycle.attempts += tried_pods(trial, self._begin_preemptions(trial), sought_victims=seeks)
-        cycle.decisions.extend(mark_pods_tried(trial, guard.reservation_against(run[0].priority)))
+        cycle.decisions.extend(mark_pods_tried(trial, reservation))
         if attempt.placed:
             guard.note_placed(cycle.now)
             if knowledge.lookahead is not None:
@@ -159,35 +165,36 @@ class PodTurns:
         self, head: Waiting, scheduling_class: SchedulingClass, most: int, now: float, seconds: float
     ) -> int:
         """Put pods of a class that has just taken many steps behind others."""
-        run, _ = self._take_run(head, scheduling_class, most, now)
+        run, _ = self._take_run(head, scheduling_class, most)
         for entry in run:
             self._knowledge.backlog.postpone(entry, now, seconds)
         return len(run)
 
     def _take_run(
-        self, head: Waiting, scheduling_class: SchedulingClass, most: int, now: float
+        self, head: Waiting, scheduling_class: SchedulingClass, most: int
     ) -> tuple[list[Waiting], Waiting | None]:
         """Take the pod at the head and equal ones behind it; returns them and the entry that follows."""
         backlog = self._knowledge.backlog
         backlog.take(head)
-        run, following = [head], backlog.peek()
+        run, following, met = [head], backlog.peek(), self._met_by(head)
         while (
             following is not None
             and len(run) < most
             and self._goes_along(following, head, scheduling_class)
-            and self._met_by(following, now) == self._met_by(head, now)
+            and self._met_by(following) == met
         ):
             backlog.take(following)
             run.append(following)
             following = backlog.peek()
         return run, following
 
-    def _met_by(self, entry: Waiting, now: float) -> tuple[Key, ...]:
+    def _met_by(self, entry: Waiting) -> list[CapacityReservation]:
         """The reservations that count for the pod."""
         guard = self._knowledge.starvation_guard
         if not guard.reservations:
-            return ()
-        return guard.met_by(entry.priority, entry.key, now + entry.safe_seconds)
+            return []
+        end = ends_by(guard, self._knowledge.run_times, self._knowledge.pods[str(entry.key)])
+        return guard.met_by(entry.priority, entry.key, end)
 
     def _goes_along(self, entry: Waiting, head: Waiting, scheduling_class: SchedulingClass) -> bool:
         """Whether the pod is equal to the head in every respect. Pods with a nominated node go alone."""

@@ -19,6 +19,8 @@ from posse.engine.placement.gang.attempt import Probe
 from posse.engine.placement.tree.attempt import probe_placement
 from posse.engine.preemption.run_protection import RunProtection
 from posse.engine.queue.backlog import Key, QueueState, Waiting
+from posse.engine.queue.capacity_reservation import CapacityReservation
+from posse.engine.queue.starvation_guard import ends_by
 from posse.engine.reporting.parts import refused_parts
 from posse.engine.rules.context import SchedulingClass
 from posse.engine.state.pod_record import PodRecord
@@ -44,8 +46,8 @@ _MAX_PODS = 256
 """Pods that are probed in one look, those of one group at least."""
 
 Stamp = tuple[int, ...]
-_Verdicts = dict[tuple[SchedulingClass, int], Verdict | None]
-"""Verdicts on pods by class and priority; None if they fit."""
+_Verdicts = dict[tuple[SchedulingClass, int, tuple[CapacityReservation, ...]], Verdict | None]
+"""Verdicts on pods by class, priority and the reservations they meet; None if they fit."""
 
 
 @dataclass(slots=True)
@@ -167,7 +169,9 @@ class Renewal:
         return probe.verdict.succeeded or not self._holds(root, probe)
 
     def _holds(self, root: Root, probe: Probe) -> bool:
-        reservation = self._knowledge.starvation_guard.reservation_against(root.priority, root.key)
+        guard = self._knowledge.starvation_guard
+        end = ends_by(guard, self._knowledge.run_times, root)
+        reservation = guard.reservation_against(root.priority, root.key, end)
         seeks = probe.verdict.code is Code.UNSCHEDULABLE and self._trials.could_evict(root)
         now = _Preemption(seeks, self._knowledge.run_protection)
         records = {record.key: record for record in root.records}
@@ -182,20 +186,21 @@ class Renewal:
     # --- pods --------------------------------------------------------------------------------------------
 
     def _is_outdated_pod(self, record: PodRecord, waiting: Waiting, known: _Verdicts) -> bool:
-        """Pods of one class and priority share their verdict. A nominated pod waits for its victims."""
+        """Pods of a class and priority that meet the same share a verdict. Nominated ones await victims."""
         if record.nominated or record.report_may_be_lost:
             return record.report_may_be_lost
-        knowledge = self._knowledge
-        shared = knowledge.state.scheduling_class(record), waiting.priority
+        knowledge, guard = self._knowledge, self._knowledge.starvation_guard
+        entry = waiting.priority, waiting.key, ends_by(guard, knowledge.run_times, record)
+        shared = knowledge.state.scheduling_class(record), waiting.priority, tuple(guard.met_by(*entry))
         if shared not in known:
-            with knowledge.starvation_guard.lifted_for(waiting.priority):
+            with guard.lifted_for(*entry):
                 probe = self._pod_trials.probe(record)
                 with knowledge.nominations.held(waiting.priority, ()):
                     verdict = knowledge.state.scores(shared[0]).refuse()
             progress = probe.outcome.progress if probe.outcome is not None else None
             known[shared] = None if probe.node else replace(verdict, preemption=progress)
         verdict_now, statement = known[shared], record.reported.statement
-        reservation = knowledge.starvation_guard.reservation_against(waiting.priority)
+        reservation = guard.reservation_against(*entry)
         if verdict_now is None or statement is None:
             return True
         as_told = self._with_protected(verdict_now, statement.verdict.preemption)

@@ -33,6 +33,7 @@ from posse.engine.placement_problem import RemedyProblem, Unadvised
 from posse.engine.preemption.awaited_protection import STEPS_OF_A_QUERY
 from posse.engine.preemption.marks import described, preemptor_named
 from posse.engine.queue.run_times import UNKNOWN_RUN_TIME, ExpectedRunTime
+from posse.engine.queue.starvation_guard import ends_by
 from posse.engine.state.draft import Draft
 from posse.engine.state.pod_record import PodRecord
 from posse.engine.trials.group_trial import GroupTrials
@@ -110,7 +111,7 @@ def explain(knowledge: Knowledge, trials: GroupTrials, key: GroupKey) -> Explana
         domain=_closest_domain(knowledge, group) if obstacles else "",
         ahead=ahead_of(knowledge, group.key) if is_tried else None,
         making_room=preemption_for_group(knowledge, trials, group) if is_tried else PreemptionStatus(),
-        reserved=held_against(knowledge, group.priority, group.members, group.key) if obstacles else (),
+        reserved=held_against(knowledge, group, group.members) if obstacles else (),
         reserved_for_it=_reserved_for(knowledge, group),
         remedy_problem=remedy_problem(knowledge, trials, group, key) if now.proof is not None else None,
         run_time=knowledge.run_times.of_root(group),
@@ -181,10 +182,12 @@ def explain_pod(knowledge: Knowledge, trials: PodTrials, uid: str) -> PodExplana
             _preemptor(knowledge, record),
             reason,
         )
-    with knowledge.starvation_guard.lifted_for(record.priority):
+    guard = knowledge.starvation_guard
+    end = ends_by(guard, knowledge.run_times, record)
+    with guard.lifted_for(record.priority, uid, end):
         probe = trials.probe(record)
     with (
-        knowledge.starvation_guard.lifted_for(record.priority),
+        guard.lifted_for(record.priority, uid, end),
         knowledge.nominations.held(record.priority, [uid]),
     ):
         scheduling_class = knowledge.state.scheduling_class(record)
@@ -201,7 +204,7 @@ def explain_pod(knowledge: Knowledge, trials: PodTrials, uid: str) -> PodExplana
         obstacle=in_the_way,
         out_of_reach=beyond,
         making_room=preemption_for_pod(knowledge, trials, record, probe.outcome),
-        reserved=() if probe.node else held_against(knowledge, record.priority, [uid]),
+        reserved=() if probe.node else held_against(knowledge, record, [uid]),
         ahead=ahead_of(knowledge, uid),
     )
 

@@ -3,7 +3,6 @@
 Queries change nothing. The obstacles of a refused group, pod by pod, are in explanation.py.
 """
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from posse.engine.placement.gang.attempt import Probe
 from posse.engine.placement.tree.attempt import probe_placement
 from posse.engine.preemption.marks import preemptor_in
 from posse.engine.proof import Proof
+from posse.engine.queue.starvation_guard import ends_by
 from posse.engine.reporting.cause_messages import proven_sentences
 from posse.engine.reporting.hold_messages import hold_of_part
 from posse.engine.reporting.messages import verdict_text
@@ -230,9 +230,8 @@ def lasting_hold(knowledge: Knowledge, root: Root) -> NotReady | None:
 def as_if_its_turn(knowledge: Knowledge, group: Root) -> Iterator[None]:
     """Apply the reservations that the group would meet if it were tried."""
     guard = knowledge.starvation_guard
-    ends_by = _ends_by(knowledge, group) if guard.reservations else math.inf
     with (
-        guard.lifted_for(group.priority, group.key, ends_by),
+        guard.lifted_for(group.priority, group.key, ends_by(guard, knowledge.run_times, group)),
         knowledge.nominations.held(group.waiting_priorities[-1], group.members),
     ):
         yield
@@ -285,14 +284,8 @@ def _probed(knowledge: Knowledge, root: Root, part: Part, depth: int, probe: Pro
 def _met(knowledge: Knowledge, root: Root) -> Reservation | None:
     """The first reservation for another group that it met."""
     guard = knowledge.starvation_guard
-    if not guard.reservations:
-        return None
-    met = guard.reservation_against(root.priority, root.key, _ends_by(knowledge, root))
+    met = guard.reservation_against(root.priority, root.key, ends_by(guard, knowledge.run_times, root))
     return met if met is not None and met.holder is not None else None
-
-
-def _ends_by(knowledge: Knowledge, root: Root) -> float:
-    return knowledge.run_times.now + knowledge.run_times.of_root(root).safe
 
 
 def _share(part: Part, probe: Probe) -> Probe:

@@ -22,6 +22,7 @@ from posse.engine.preemption.cost import Choice, Cost, cost_of
 from posse.engine.preemption.group_search import EvictionPlan
 from posse.engine.preemption.pod_search import PodSearchResult
 from posse.engine.preemption.units import Unit, units_below
+from posse.engine.queue.starvation_guard import ends_by
 from posse.engine.state.pod_record import PodRecord
 from posse.engine.trials.group_trial import GroupTrials, VictimSearch
 from posse.engine.trials.pod_trial import PodTrials
@@ -143,9 +144,10 @@ def preemption_for_pod(
 
 
 def held_against(
-    knowledge: Knowledge, priority: int, own: Collection[str], key: GroupKey | None = None
+    knowledge: Knowledge, entry: Root | PodRecord, own: Collection[str]
 ) -> tuple[ReservedCapacity, ...]:
-    """Reservations against pods of this priority, most nodes first; not those of `own` or of the group."""
+    """Reservations that a group or pod meets, most nodes first; not those of `own` pods."""
+    priority, key = entry.priority, entry.ref.uid if isinstance(entry, PodRecord) else entry.key
     nodes: dict[GroupKey | PodRef, dict[str, None]] = {}
     ranks: dict[GroupKey | PodRef, int] = {}
     for record in knowledge.nominations:
@@ -154,8 +156,9 @@ def held_against(
             nodes.setdefault(who, {})[record.nominated] = None
             ranks[who] = record.effective_priority
     held = [ReservedCapacity(who, ranks[who], len(where)) for who, where in nodes.items()]
-    for guarded in knowledge.starvation_guard.reservations:
-        if not isinstance(guarded.key, GroupKey) or guarded.priority < priority or guarded.key == key:
+    guard = knowledge.starvation_guard
+    for guarded in guard.met_by(priority, key, ends_by(guard, knowledge.run_times, entry)):
+        if not isinstance(guarded.key, GroupKey):
             continue
         who, rank, count = guarded.key, guarded.priority, guarded.rows.size
         starts_in = max(0.0, guarded.begins - knowledge.run_times.now)

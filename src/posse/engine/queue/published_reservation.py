@@ -4,33 +4,25 @@ The running scheduler alone knows which capacity it reserves. `posse explain` an
 free, and the scheduler that takes over would forget it.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 
 import msgspec
+import numpy as np
 
 from posse.engine.decisions import PublishReservation
 from posse.engine.groups.forms import form_of
 from posse.engine.groups.group_book import GroupBook
-from posse.engine.groups.part import Root
 from posse.engine.groups.tree import root_of
 from posse.engine.keys import GroupKey
 from posse.engine.queue.capacity_reservation import CapacityReservation
-from posse.engine.queue.entry_size import EntrySizes
-from posse.engine.queue.policies import WIDE_SHARE
-from posse.engine.queue.reservation_note import (
-    RESERVED_CAPACITY,
-    holder_named,
-    note_of,
-    read_note,
-    reservation_of,
-)
-from posse.engine.queue.starvation_guard import RESERVATION_SECONDS, StarvationGuard
+from posse.engine.queue.noted_reservation import believed
+from posse.engine.queue.policies import POLICIES
+from posse.engine.queue.reservation_note import RESERVED_CAPACITY, note_of
+from posse.engine.queue.starvation_guard import StarvationGuard
 from posse.engine.state.cluster_state import ClusterState
 from posse.model.meta import ObjectMeta
 
-MAX_DATED = 16
+MAX_DATED = max(policy.reservations for policy in POLICIES.values())
 """Dated reservations that are taken over; no policy has more."""
 _RENEWED_SECONDS = 10.0
 """A note of a dated reservation is written again after so long at the earliest."""
@@ -55,6 +47,8 @@ class PublishedReservation:
         self._has_taken_over = False
         self._made: dict[GroupKey, tuple[CapacityReservation, str, float]] = {}
         """Reservations with their notes, and when each was made: making one reads every reserved node."""
+        self._renew_at: float | None = None
+        """When a note is written again whose reservation has moved since it was made."""
 
     def seen(self, key: GroupKey, metadata: ObjectMeta) -> None:
         text = metadata.annotations.get(RESERVED_CAPACITY)
@@ -64,7 +58,8 @@ class PublishedReservation:
             self._written.pop(key, None)
 
     def gone(self, key: GroupKey) -> None:
-        self._written.pop(key, None)
+        for known in (self._written, self._own, self._made):
+            known.pop(key, None)
 
     def failed(self, publication: PublishReservation) -> None:
         """The note was not written, or only the response is missing: publish again what holds then."""
@@ -72,42 +67,24 @@ class PublishedReservation:
         self._written[described], self._own[described] = "unknown", None
 
     def take_over(self, now: float) -> None:
-        """Once: keep the capacity reserved that an earlier scheduler reserved, if its time is not over.
-
-        The owner of a group can write its annotations. So a note counts at most as long as a reservation
-        lasts, and only if it names at most what the members request.
-        """
+        """Once: keep the capacity reserved that an earlier scheduler reserved, if its time is not over."""
         if self._has_taken_over:
             return
         self._has_taken_over = True
-        found = [one for key, text in self._written.items() if (one := self._read(key, text)) is not None]
-        valid = [one for one in found if one.until > now]
+        read = (believed(self._state, self._groups, key, text, now) for key, text in self._written.items())
+        valid = [one for one in read if one is not None]
         undated = [one for one in valid if not one.is_dated]
         if undated:
-            first = max(undated, key=lambda one: (one.priority, one.until))
-            self._guard.take_over(replace(first, until=min(first.until, now + RESERVATION_SECONDS)))
+            self._guard.take_over(max(undated, key=lambda one: (one.priority, one.until)))
         for one in sorted((one for one in valid if one.is_dated), key=_soonest)[:MAX_DATED]:
             self._guard.take_over(one)
 
-    def _read(self, key: GroupKey, text: str) -> CapacityReservation | None:
-        note = read_note(text)
-        if note is None:
-            return None
-        root = root_of(self._groups, holder_named(note, key))
-        if root is None or not root.unattached():
-            return None
-        reservation = reservation_of(self._state, note, root.key, root.priority)
-        if reservation is None:
-            return None
-        is_known = _is_requested(root, reservation) or (reservation.is_dated and self._is_wide(root))
-        return reservation if is_known else None
-
-    def _is_wide(self, root: Root) -> bool:
-        """Whether a policy may hold more for the group than it requests."""
-        return EntrySizes(self._state).of(root.unattached()).share > WIDE_SHARE
+    def next_wakeup(self) -> float | None:
+        return self._renew_at
 
     def news(self, now: float) -> Iterator[PublishReservation]:
         """What objects should say, and do not say yet."""
+        self._renew_at = None
         if not self._guard.reservations and not self._written:
             return
         held: dict[GroupKey, CapacityReservation] = {}
@@ -125,8 +102,15 @@ class PublishedReservation:
     def _text(self, key: GroupKey, reservation: CapacityReservation, now: float) -> str:
         """Its note. Dated reservations move with every change of the cluster, so theirs may be older."""
         known = self._made.get(key)
-        if known is not None and (known[0] is reservation or _is_fresh(known, reservation, now)):
-            return known[1]
+        if known is not None:
+            before, text, made_at = known
+            due = made_at + _RENEWED_SECONDS
+            if before is reservation:
+                return text
+            if before.is_dated and reservation.is_dated and made_at <= now < due:
+                if not _reads_alike(before, reservation):
+                    self._renew_at = min(due, self._renew_at or due)
+                return text
         text = note_of(self._state, reservation)
         self._made[key] = reservation, text, now
         return text
@@ -161,21 +145,16 @@ def _soonest(reservation: CapacityReservation) -> float:
     return reservation.begins
 
 
-def _is_fresh(
-    made: tuple[CapacityReservation, str, float], reservation: CapacityReservation, now: float
-) -> bool:
-    return made[0].is_dated and reservation.is_dated and 0 <= now - made[2] < _RENEWED_SECONDS
-
-
-def _is_requested(root: Root, reservation: CapacityReservation) -> bool:
-    """Whether the group's members request all that is reserved, all nodes together."""
-    left: Counter[int] = Counter()
-    for record in root.members.values():
-        left.update(dict(record.pod_class.requests))
-    for share in reservation.shares:
-        pods = share.pods * share.rows.size
-        left.subtract({index: amount * pods for index, amount in share.load.requests})
-    return all(amount >= 0 for amount in left.values())
+def _reads_alike(before: CapacityReservation, after: CapacityReservation) -> bool:
+    """Whether notes of both say the same. Every plan makes new ones, and most are as before."""
+    if int(before.begins) != int(after.begins) or len(before.shares) != len(after.shares):
+        return False
+    return all(
+        one.pods == other.pods
+        and one.load.requests == other.load.requests
+        and np.array_equal(one.rows, other.rows)
+        for one, other in zip(before.shares, after.shares, strict=True)
+    )
 
 
 def _described(key: GroupKey) -> GroupKey:

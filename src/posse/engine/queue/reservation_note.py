@@ -19,6 +19,8 @@ RESERVED_CAPACITY = "scheduling.posse.dev/reserved-capacity"
 """On a group: the capacity that is reserved for it, as JSON."""
 DATED_SECONDS = 300.0
 """How long a dated note counts beyond the time at which the group should start; it is renewed before."""
+MAX_CHARACTERS = 256 * 1024
+"""No object may have longer annotations."""
 
 
 class NodeShares(msgspec.Struct, frozen=True):
@@ -63,6 +65,8 @@ def note_of(state: ClusterState, reservation: CapacityReservation) -> str:
 
 def read_note(text: str) -> ReservationNote | None:
     """The note; None if the text is not one, as users may write annotations."""
+    if len(text) > MAX_CHARACTERS:
+        return None
     try:
         return msgspec.json.decode(text, type=ReservationNote)
     except msgspec.DecodeError:
@@ -80,28 +84,31 @@ def reservation_of(
     state: ClusterState, note: ReservationNote, key: GroupKey, priority: int
 ) -> CapacityReservation | None:
     """The reservation that the note describes; None if a node or a resource is gone, or it cannot be read."""
-    shares: list[ReservedShare] = []
-    for one in note.reserved:
-        try:
-            requests = amounts(one.requests)
-        except QuantityError:
-            return None
-        indexes = {name: state.nodes.resource_index.get(name) for name in requests}
-        indexed = sorted((index, requests[name]) for name, index in indexes.items() if index is not None)
-        if len(indexed) < len(requests) or not indexed:
-            return None
-        load = load_of(indexed, (requests.get(CPU, 0), requests.get(MEMORY, 0)))
-        rows = [state.nodes.row_of.get(node) for node in dict.fromkeys(one.nodes)]
-        found = [row for row in rows if row is not None]
-        if not found or len(found) < len(rows):
-            return None
-        shares.append(ReservedShare(np.array(found, dtype=np.int64), load, 1))
+    named = [node for one in note.reserved for node in one.nodes]
+    shares = [share for one in note.reserved if (share := _share_of(state, one)) is not None]
+    if not shares or len(shares) < len(note.reserved) or len(dict.fromkeys(named)) < len(named):
+        return None
     try:
         until = parse_timestamp(note.until)
         begins = parse_timestamp(note.begins) if note.begins else math.inf
     except ValueError:
         return None
-    return CapacityReservation(key, priority, until, tuple(shares), begins) if shares else None
+    return CapacityReservation(key, priority, min(until, begins + DATED_SECONDS), tuple(shares), begins)
+
+
+def _share_of(state: ClusterState, stated: NodeShares) -> ReservedShare | None:
+    try:
+        requests = amounts(stated.requests)
+    except QuantityError:
+        return None
+    indexes = {name: state.nodes.resource_index.get(name) for name in requests}
+    indexed = sorted((index, requests[name]) for name, index in indexes.items() if index is not None)
+    rows = [row for node in stated.nodes if (row := state.nodes.row_of.get(node)) is not None]
+    is_known = len(indexed) == len(requests) and len(rows) == len(stated.nodes)
+    if not is_known or not rows or not indexed or min(requests.values()) < 1:
+        return None
+    load = load_of(indexed, (requests.get(CPU, 0), requests.get(MEMORY, 0)))
+    return ReservedShare(np.array(rows, dtype=np.int64), load, 1)
 
 
 def _quantity(resource: str, amount: int) -> str:

@@ -25,7 +25,9 @@ from posse.engine.queue.backlog import Backlog, Key, Waiting
 from posse.engine.queue.capacity_reservation import CapacityReservation, held_by, usage_of
 from posse.engine.queue.lookahead import Lookahead
 from posse.engine.queue.reservation_plan import plan_beside_higher, preempts
+from posse.engine.queue.run_times import RunTimes
 from posse.engine.state.cluster_state import ClusterState
+from posse.engine.state.pod_record import PodRecord
 from posse.engine.statement import Reservation
 
 PATIENCE_SECONDS = 60.0
@@ -151,9 +153,9 @@ class StarvationGuard:
             for one in lifted:
                 self._count(one, 1)
 
-    def met_by(self, priority: int, key: Key | None, ends_by: float) -> tuple[Key, ...]:
-        """The entries whose reservations count for an entry."""
-        return tuple(one.key for one in self.reservations if not _yields(one, priority, key, ends_by))
+    def met_by(self, priority: int, key: Key | None, ends_by: float) -> list[CapacityReservation]:
+        """The reservations that count for an entry."""
+        return [one for one in self.reservations if not _yields(one, priority, key, ends_by)]
 
     def tried(self, group: Root, now: float, *, started: bool) -> None:
         """End the reservation of a group that has started, or cannot use it although it is ready."""
@@ -172,10 +174,8 @@ class StarvationGuard:
             self._unfinished[group.key] = reservation.until
             self.release(reservation)
 
-    def reservation_against(
-        self, priority: int, key: GroupKey | None = None, ends_by: float = math.inf
-    ) -> Reservation | None:
-        """The first reservation that a group, or a pod, of this priority meets; or its own, if it has one."""
+    def reservation_against(self, priority: int, key: Key | None, ends_by: float) -> Reservation | None:
+        """The first reservation for a group that an entry meets; or its own, if it is a group and has one."""
         for one in self.reservations:
             if not isinstance(one.key, GroupKey):
                 continue
@@ -312,6 +312,17 @@ class StarvationGuard:
         for share in reservation.shares:
             self._state.nodes.change_usage(share.rows, share.load, sign * share.pods)
         self._state.nodes.touch_all(reservation.rows.tolist())
+
+
+def ends_by(guard: StarvationGuard, run_times: RunTimes, who: Root | PodRecord) -> float:
+    """By when an entry would end if it started now. Infinite where that is unknown, or where nothing asks.
+
+    Attempts, conditions, renewal and explanations all ask here, so they speak of the same reservations.
+    """
+    if not any(one.is_dated for one in guard.reservations):
+        return math.inf
+    run_time = run_times.of_pod(who) if isinstance(who, PodRecord) else run_times.of_root(who)
+    return run_times.now + run_time.safe
 
 
 def _yields(reservation: CapacityReservation, priority: int, key: Key | None, ends_by: float) -> bool:

@@ -10,12 +10,13 @@ from posse.engine.events import PublicationFailed
 from posse.engine.explain.group_status import State
 from posse.engine.explain.preemption import ReservedCapacity
 from posse.engine.keys import GroupKey
-from posse.engine.queue.reservation_note import RESERVED_CAPACITY
+from posse.engine.queue.published_reservation import MAX_DATED
+from posse.engine.queue.reservation_note import MAX_CHARACTERS, RESERVED_CAPACITY
 from posse.engine.queue.starvation_guard import PATIENCE_SECONDS, RESERVATION_SECONDS
 from posse.model.timestamps import format_timestamp
 from tests.support.builders import NAMESPACE, changed, gang, nodes, pod, pods
 from tests.support.engine_driver import Driver, placements, pod_reports
-from tests.unit.engine.queue.test_policies import HOUR, driver_with, lasting, running
+from tests.unit.engine.queue.test_policies import HOUR, driver_with, lasting, reservations, running
 
 LARGE, SMALL = GroupKey(NAMESPACE, "g1"), GroupKey(NAMESPACE, "small")
 NODES = nodes(4, cpu="1")
@@ -51,6 +52,15 @@ def test_a_reservation_is_written_on_the_group_and_removed_at_its_end():
     assert published(driver.decide(after=1.0)) == []
     (cleared,) = published(driver.decide(after=RESERVATION_SECONDS))
     assert (cleared.group, cleared.note) == (LARGE, "")
+
+
+def test_nothing_is_kept_of_a_group_that_is_gone():
+    driver, (publication,) = reserving()
+    driver.see(noted(publication))
+    driver.lose(*MEMBERS, noted(publication))
+    driver.decide(after=1.0)
+    known = driver.engine._knowledge.published
+    assert (known._written, known._own, known._made) == ({}, {}, {})
 
 
 def test_a_note_that_may_be_lost_is_written_again():
@@ -166,16 +176,43 @@ def test_a_dated_reservation_is_written_with_its_time_and_read_by_others():
     assert guarded.group == LARGE
 
 
-def test_a_dated_reservation_that_moves_is_written_again_after_a_pause():
-    driver, (_,) = dated()
+def with_another_node(driver):
+    """A third node, on which a job ends in an hour, so that the gang can start then."""
     other = changed(
         lasting(pod("other", cpu="1", on="n3"), "1h"), status={"start_time": format_timestamp(driver.now)}
     )
-    begins = driver.now + HOUR
     driver.see(*nodes(3, cpu="1")[2:], other)
+    return driver.now + HOUR
+
+
+def wakeups(driver, seconds):
+    """Decide whenever the engine asks for it; returns when it did, and what it published."""
+    times, told, end = [], [], driver.now + seconds
+    while (due := driver.engine.next_wakeup()) is not None and due <= end:
+        told += published(driver.decide(after=max(0.0, due - driver.now)))
+        times.append(due)
+    return times, told
+
+
+def test_a_dated_reservation_that_moves_is_written_again_after_a_pause():
+    driver, (_,) = dated()
+    made_at = driver.now
+    begins = with_another_node(driver)
     assert published(driver.decide(after=1.0)) == []
-    (moved,) = published(driver.decide(after=10.0))
+    assert driver.engine._knowledge.published.next_wakeup() == made_at + 10.0
+    times, (moved,) = wakeups(driver, 9.0)
     assert msgspec.json.decode(moved.note)["begins"] == format_timestamp(begins)
+    assert times[-1] == made_at + 10.0
+    assert driver.engine._knowledge.published.next_wakeup() is None
+
+
+def test_a_reservation_that_is_planned_again_as_before_wakes_nothing():
+    driver, (_,) = dated()
+    (before,) = reservations(driver)
+    driver.see(*nodes(3, cpu="500m")[2:])
+    assert published(driver.decide(after=1.0)) == []
+    assert reservations(driver) != [before]
+    assert driver.engine._knowledge.published.next_wakeup() is None
 
 
 def test_a_scheduler_that_does_not_look_ahead_drops_dated_reservations():
@@ -194,3 +231,79 @@ def test_a_note_with_a_time_that_makes_no_sense_counts_for_nobody(begins):
     forged = replace(publication, note=msgspec.json.encode(note).decode())
     reader = reader_of(driver, forged, *small_gang())
     assert reader.engine.explain(SMALL).situation.state is State.FITS
+
+
+ALL = ["n1", "n2"]
+
+
+def told_by(driver, reserved, begins=2 * HOUR, until=2 * HOUR):
+    """What a reader takes over from a dated note that the owner of the gang wrote."""
+    note = {
+        "until": format_timestamp(driver.now + until),
+        "begins": format_timestamp(driver.now + begins),
+        "reserved": [{"nodes": names, "requests": requests} for names, requests in reserved],
+    }
+    forged = PublishReservation(LARGE, "", msgspec.json.encode(note).decode())
+    return reader_of(driver, forged, *small_gang())
+
+
+def test_a_dated_note_of_a_very_large_gang_may_name_more_than_it_requests():
+    driver, _ = dated()
+    reader = told_by(driver, [(ALL, {"cpu": "1", "pods": "5"})])
+    assert reader.engine.explain(SMALL).situation.state is State.WAITING
+
+
+@pytest.mark.parametrize("amount", ["3", "1e18", "9e300"])
+def test_of_a_forged_note_no_more_counts_than_the_nodes_have(amount):
+    driver, _ = dated()
+    reader = told_by(driver, [(ALL, {"cpu": amount, "pods": amount})])
+    nodes = reader.engine._knowledge.state.nodes
+    (held,) = reservations(reader)
+    assert (held.usage(nodes.allocatable.shape) <= nodes.allocatable).all()
+    assert nodes.requested.min() >= 0
+    assert held.rows.size == 2
+
+
+@pytest.mark.parametrize(
+    "reserved",
+    [
+        [(["n2"], {"cpu": "4503599627370496"})] * 2048,
+        [(["n2", "n2"], {"cpu": "1"})],
+        [(["n2"], {"cpu": "-1"})],
+        [(["n2"], {"cpu": "1", "memory": "0"})],
+        [(["n2"], {"cpu": "1"}), ([], {"cpu": "1"})],
+        [(["n2"], {"cpu": "1"}), (["n1"], {"cpu": "much"})],
+    ],
+    ids=["a node many times", "a node twice", "negative", "zero", "no node", "unreadable"],
+)
+def test_a_forged_note_that_no_scheduler_writes_counts_for_nobody(reserved):
+    driver, _ = dated()
+    reader = told_by(driver, reserved)
+    assert reservations(reader) == []
+    assert reader.engine.explain(SMALL).situation.state is State.FITS
+
+
+@pytest.mark.parametrize(("begins", "until"), [(11 * 365 * 24 * HOUR, 2 * HOUR), (-HOUR, 2 * HOUR)])
+def test_a_forged_note_lasts_no_longer_than_a_run_may(begins, until):
+    driver, _ = dated()
+    assert reservations(told_by(driver, [(["n2"], {"cpu": "1"})], begins, until)) == []
+
+
+def test_a_note_longer_than_annotations_may_be_is_not_read():
+    driver, (publication,) = dated()
+    padded = replace(publication, note=publication.note + " " * MAX_CHARACTERS)
+    assert reservations(reader_of(driver, padded)) == []
+
+
+def test_no_more_dated_notes_are_taken_over_than_a_policy_has_reservations():
+    driver, (publication,) = dated()
+    groups = [
+        changed(gang(f"h{number}", 2), metadata={"annotations": {RESERVED_CAPACITY: publication.note}})
+        for number in range(MAX_DATED + 1)
+    ]
+    members = [
+        pod(f"h{number}-{member}", cpu="1", group=f"h{number}")
+        for number in range(MAX_DATED + 1)
+        for member in (1, 2)
+    ]
+    assert len(reservations(reader_of(driver, publication, *groups, *members))) == MAX_DATED == 4
