@@ -14,6 +14,8 @@ class Reservation:
     nodes: int
     holder: GroupKey | None
     """None if it is reserved for the group in question."""
+    is_dated: bool = False
+    """It is for a time, and what ends before may use it."""
 
 
 @dataclass(frozen=True, slots=True)

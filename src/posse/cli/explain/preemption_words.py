@@ -38,10 +38,15 @@ def held_room(rooms: Sequence[ReservedCapacity]) -> Iterator[str]:
         yield f"on {nodes} for {described(room.who)}, priority {room.priority}, which {_reason(room)}"
     if len(rooms) > _MAX_HOLDERS:
         yield f"and for {len(rooms) - _MAX_HOLDERS} more"
+    yield from (f"what has {text} may use it" for text in passing_text(rooms))
+
+
+def passing_text(rooms: Sequence[ReservedCapacity]) -> Iterator[str]:
+    """How short a run may use what is reserved for a later time, if any may."""
     soonest = min((room.starts_in for room in rooms), default=math.inf)
     if 0 < soonest < math.inf:
-        within = f"what is expected to end within {human_duration(soonest)} may use it"
-        yield f"{within}: activeDeadlineSeconds or the annotation {EXPECTED_DURATION} says so"
+        stated = f"activeDeadlineSeconds or annotation {EXPECTED_DURATION}"
+        yield f"a run time of at most {human_duration(soonest)} ({stated})"
 
 
 def _reason(room: ReservedCapacity) -> str:

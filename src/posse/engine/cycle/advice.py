@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from posse.engine.decisions import Advise, Decision
 from posse.engine.events import Advised
 from posse.engine.explain.explanation import remedy_problem
+from posse.engine.explain.group_status import is_held_back_alone
 from posse.engine.groups.forms import form_of
 from posse.engine.groups.group_record import GroupRecord
 from posse.engine.groups.part import Root
@@ -205,6 +206,9 @@ class Advisory:
         record = record_of(group)
         is_waiting = record is not None and not record.scheduled
         if refusal.verdict.proof is None or not is_waiting or _is_nominated(group):
+            self.forget(group.key)
+            return None
+        if self.book.asks and is_held_back_alone(self.knowledge, group, refusal.reservation):
             self.forget(group.key)
             return None
         return self.book.want(group.key, refusal, now)

@@ -8,7 +8,13 @@ from dataclasses import dataclass, field, replace
 
 from posse.engine.exact.remedy_problem import remedy_problem_of, room_problem_of
 from posse.engine.explain.capacity_limits import NeverFits, out_of_reach
-from posse.engine.explain.group_status import GroupStatus, as_if_its_turn, lasting_hold, situations
+from posse.engine.explain.group_status import (
+    GroupStatus,
+    as_if_its_turn,
+    is_held_back_alone,
+    lasting_hold,
+    situations,
+)
 from posse.engine.explain.obstacles import Obstacle, obstacle
 from posse.engine.explain.preemption import (
     PreemptionStatus,
@@ -103,6 +109,7 @@ def explain(knowledge: Knowledge, trials: GroupTrials, key: GroupKey) -> Explana
     if group is None or now is None:
         return None
     is_tried = _is_tried(knowledge, group)
+    is_advised = now.proof is not None and not is_held_back_alone(knowledge, group, now.reservation)
     obstacles = _obstacles(knowledge, group) if now.verdict is not None and is_tried else []
     return Explanation(
         now,
@@ -113,7 +120,7 @@ def explain(knowledge: Knowledge, trials: GroupTrials, key: GroupKey) -> Explana
         making_room=preemption_for_group(knowledge, trials, group) if is_tried else PreemptionStatus(),
         reserved=held_against(knowledge, group, group.members) if obstacles else (),
         reserved_for_it=_reserved_for(knowledge, group),
-        remedy_problem=remedy_problem(knowledge, trials, group, key) if now.proof is not None else None,
+        remedy_problem=remedy_problem(knowledge, trials, group, key) if is_advised else None,
         run_time=knowledge.run_times.of_root(group),
         annotation_faults=tuple(_annotation_faults(knowledge, group, key)),
         tree=found if group.key.is_composite else (),

@@ -281,6 +281,20 @@ def _probed(knowledge: Knowledge, root: Root, part: Part, depth: int, probe: Pro
     return replace(now, out_of_reach=group_out_of_reach(knowledge.state, part))
 
 
+def is_held_back_alone(knowledge: Knowledge, root: Root, reservation: Reservation | None) -> bool:
+    """Whether the group would fit but for reservations with a time, so that other changes help little.
+
+    What is added or freed may be reserved as well. A shorter run time helps.
+    """
+    if reservation is None or not reservation.is_dated:
+        return False
+    with (
+        knowledge.starvation_guard.lifted_for_short(),
+        knowledge.nominations.held(root.waiting_priorities[-1], root.members),
+    ):
+        return probe_placement(knowledge.state, root).verdict.succeeded
+
+
 def _met(knowledge: Knowledge, root: Root) -> Reservation | None:
     """The first reservation for another group that it met."""
     guard = knowledge.starvation_guard

@@ -182,7 +182,7 @@ class StarvationGuard:
             if one.key == key:
                 return Reservation(one.rows.size, None)
             if not _yields(one, priority, key, ends_by):
-                return Reservation(one.rows.size, one.key)
+                return Reservation(one.rows.size, one.key, one.is_dated)
         return None
 
     def release_on(self, node: str) -> None:

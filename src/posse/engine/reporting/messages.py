@@ -58,6 +58,9 @@ def _reservation(reservation: Reservation) -> str:
     if reservation.holder is None:
         return f"Capacity on {nodes} is reserved for it."
     holder = f"pod group {reservation.holder}"
+    if reservation.is_dated:
+        passing = "what is expected to end before it starts may use it"
+        return f"Capacity on {nodes} is reserved for {holder}; {passing}."
     return f"Capacity on {nodes} is reserved for {holder}; what is free of it counts as used."
 
 

@@ -11,7 +11,7 @@ from tests.unit.engine.queue.test_policies import HOUR, driver_with, lasting, ru
 from tests.unit.engine.queue.test_published_reservation import dated, reader_of
 
 LARGE, PAIR = GroupKey(NAMESPACE, "g1"), GroupKey(NAMESPACE, "pair")
-RESERVED = "reserved for pod group test/g1; what is free of it counts as used"
+RESERVED = "reserved for pod group test/g1; what is expected to end before it starts may use it"
 
 
 def reserved_in_six_hours():
@@ -88,3 +88,15 @@ def test_a_reader_shows_a_single_pod_where_it_would_be_placed(text, node):
 
 def uid_of(driver, name):
     return next(uid for uid, one in driver.engine._knowledge.pods.items() if one.ref.name == name)
+
+
+def test_a_gang_that_only_a_reservation_holds_back_is_told_no_change_of_the_cluster():
+    """What is added or freed may be reserved as well."""
+    driver = reserved_in_six_hours()
+    driver.see(gang("small", 1), lasting(pod("s1", cpu="1", group="small"), "7h"))
+    driver.decide()
+    held = driver.engine.explain(GroupKey(NAMESPACE, "small"))
+    assert (held.situation.state, held.remedy_problem) == (State.WAITING, None)
+    driver.see(*pair("7h"))
+    driver.decide()
+    assert driver.engine.explain(PAIR).remedy_problem is not None
