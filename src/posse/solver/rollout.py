@@ -21,7 +21,7 @@ from posse.solver.rollout_reservation import ReservationPlanner, RolloutReservat
 MAX_STEPS = 2_000
 """Of one rollout. What has not started by then counts as not started."""
 HORIZON_SECONDS = 365 * 86400.0
-_PRECISION = 0.02
+_PRECISION = 0.04
 """Ends are taken together that are no farther apart than this share of the time until then, or a second."""
 _MAX_MISSES = 4
 """Units that get no reservation and are passed over, as in the engine."""
