@@ -214,7 +214,7 @@ class JobRunTimeStatus(Shape):
 
 
 class JobRunTime(ApiObject):
-    """What a Job says about how long its pods run. A scheduler reads no more of it."""
+    """The fields of a Job that say how long its pods run: all that a scheduler reads of it."""
 
     spec: JobRunTimeSpec = JobRunTimeSpec()
     status: JobRunTimeStatus = JobRunTimeStatus()

@@ -127,7 +127,7 @@ class ReportedObject:
     def refused_since(self) -> float:
         """Since when its condition says that it does not fit, as an earlier scheduler wrote; or infinite.
 
-        Not before the object was created: whatever writes conditions gains no more by them.
+        Never before the object was created, so a forged condition gains no more than that.
         """
         condition, obj = self._condition(), self.obj
         if obj is None or condition is None or condition.status != "False":

@@ -1,7 +1,7 @@
 """Which written reservations are believed: the owner of a group can write its annotations.
 
 A note counts at most as long as a reservation lasts, and only if it names at most what the members request.
-For a very large group a dated one may name more, of which no more counts than its nodes have.
+A dated note of a very large group may name more. It counts up to what its nodes have.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What waits for protected groups is told so at little cost, however many are protected and wait."""
+"""The hint at protected groups costs few steps, however many groups are protected or wait."""
 
 import pytest
 
@@ -64,7 +64,7 @@ def test_different_gangs_share_the_steps_of_a_cycle(searches):
     want(driver, lambda number: f"{1000 - number}m")
     assert 0 < len(hinted(driver.decide())) < WAITING
     most = awaited_protection.STEPS_OF_A_CYCLE // awaited_protection._STEPS_OF_A_SEARCH
-    # Once the steps are spent, each gang asks in vain at no cost.
+    # Once the steps are spent, no further search is made.
     assert len(searches) <= (most + 1) * (WAITING // 32 + 1)
 
 
